@@ -5,9 +5,12 @@ from typing import Any
 
 from support.repairs import COPY, NOW, URL, repaired
 
+from weboid.assets import toml_next_to
 from weboid.bot.answers import KnownLinks, LinkAnswer, key_of, read_pages
 from weboid.core.archive.copies import CopyState
 from weboid.core.verdict.verdict import Verdict
+
+_CASES = toml_next_to(__file__)
 
 _KEY = key_of(URL) or ""
 
@@ -80,18 +83,7 @@ _SOME = [snapshot(2015), snapshot(2012), snapshot(2020)]
 
 
 def test_the_copy_nearest_to_the_access_date_is_written() -> None:
-    for wiki, citation, year in [
-        ("enwiki", "cite web|access-date=5 May 2012", 2012),
-        ("enwiki", "cite web|access-date=June 1, 2019", 2020),
-        ("enwiki", "cite web|accessdate=2015-01-01", 2015),
-        ("enwiki", "cite web|title=A", 2015),
-        ("enwiki", "cite web|access-date={{date|2012-05-05}}", 2015),
-        ("enwiki", "cite web|access-date=05/06/2012", 2015),
-        ("dewiki", "Internetquelle|abruf=2012-01-01", 2012),
-        ("dewiki", "Internetquelle|zugriff=1. März 2021", 2020),
-        ("frwiki", "Lien web|consulté le=1er août 2012", 2012),
-        ("ptwiki", "Citar web|acessodata=1 de agosto de 2012", 2012),
-    ]:
+    for wiki, citation, year in _CASES["access-dates"]:
         after = repaired(f"{{{{{citation}|url={URL}}}}}", wiki, links=read(link(snapshots=_SOME)))
         assert f"/web/{year}0507093011/" in after, wiki
 

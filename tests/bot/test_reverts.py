@@ -8,6 +8,7 @@ import pytest
 from support.awkward_wikitext import awkward_page
 from support.repairs import COPY, NOW, URL, WIKIS, known, options_of, random_answers, repaired, settings_of
 
+from weboid.assets import toml_next_to
 from weboid.bot.answers import key_of
 from weboid.bot.repair import repair
 from weboid.bot.reverts import (
@@ -21,6 +22,8 @@ from weboid.bot.reverts import (
     analyse_links,
     remark_in,
 )
+
+_CASES = toml_next_to(__file__)
 
 _OTHER_COPY = COPY.replace("2012", "2015")
 _PLAIN = f"<ref>{{{{cite web|url={URL}|title=A}}}}</ref>"
@@ -158,19 +161,8 @@ def test_a_reverter_is_named_only_if_certain() -> None:
 
 
 def test_comments_are_understood_in_the_languages_of_the_shipped_wikis() -> None:
-    for comment, remark in [
-        ("", Remark.NOTHING), ("typo", Remark.NOTHING), ("/* Works */ typo", Remark.NOTHING),
-        ("the link works fine", Remark.LINK_WORKS), ("link isn't dead", Remark.LINK_WORKS),
-        ("URL is live", Remark.LINK_WORKS), ("link doesn't work", Remark.NOTHING),
-        ("Link funktioniert", Remark.LINK_WORKS), ("Link funktioniert nicht", Remark.NOTHING),
-        ("ist nicht tot", Remark.LINK_WORKS), ("le lien fonctionne", Remark.LINK_WORKS),
-        ("le lien n'est pas mort", Remark.LINK_WORKS), ("o link não está morto", Remark.LINK_WORKS),
-        ("a ligação funciona", Remark.LINK_WORKS), ("archive link is broken", Remark.WRONG_COPY),
-        ("Archivlink funktioniert nicht", Remark.WRONG_COPY), ("archive vide", Remark.WRONG_COPY),
-        ("arquivo errado", Remark.WRONG_COPY), ("the archived link works", Remark.LINK_WORKS),
-        ("RVV", Remark.VANDALISM), ("Revert de vandalismo", Remark.VANDALISM),
-    ]:  # fmt: skip
-        assert remark_in(comment) is remark
+    for comment, remark in _CASES["remarks"]:
+        assert remark_in(comment) is Remark[remark]
 
 
 def test_every_repair_is_found_again_in_its_own_text() -> None:

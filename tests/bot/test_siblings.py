@@ -2,13 +2,20 @@
 
 from support.repairs import COPY, FOUND, NOW, URL, known, repaired, settings_of
 
+from weboid.assets import toml_next_to
 from weboid.bot.repair import repair
+
+_CASES = toml_next_to(__file__)
 
 _CITE = f"{{{{cite web|url={URL}|title=A}}}}"
 _ARCHIVED = f"{{{{cite web|url={URL}|title=A|archive-url={COPY}|archive-date=7 May 2012|url-status=dead}}}}"
 _WEBARCHIVE = f"{{{{webarchive|url={COPY}|date=7 May 2012}}}}"
 _TAG = "{{dead link|date=May 2015|bot=X}}"
 _STAMP = "20120507093011"
+
+
+def _addresses(kind: str) -> list[str]:
+    return [address.replace("$URL", URL) for address in _CASES[kind]]
 
 
 def test_a_citation_in_a_label_that_moves_is_repaired_where_it_then_stands() -> None:
@@ -56,11 +63,7 @@ def test_an_obsolete_template_next_to_a_citation_that_does_not_say_which_copy_gi
 
 
 def test_what_is_no_copy_of_one_day_gives_way_to_one() -> None:
-    for address in [
-        f"https://web.archive.org/liveweb/{URL}", f"https://web.archive.org/web/20990507093011/{URL}",
-        f"https://web.archive.org/web/2012/{URL}", f"https://web.archive.org/web/201205id_/{URL}",
-        f"https://web.archive.org/web/2/{URL}", f"http://liveweb.archive.org/{URL}",
-    ]:  # fmt: skip
+    for address in _addresses("of-no-one-day"):
         for parameter in ["archive-url={}|archive-date=1 May 2011", "url={}"]:
             given = parameter.format(address)
             rest = "" if given.startswith("url") else f"url={URL}|"
@@ -73,18 +76,7 @@ def test_what_is_no_copy_of_one_day_gives_way_to_one() -> None:
 
 
 def test_an_address_that_an_editor_chose_as_a_copy_stays_one() -> None:
-    for address in [
-        f"https://megalodon.jp/2012-0507-0930-11/{URL}", "http://gyo.tc/12ab",
-        "http://megalodon.jp/ref/2012-0507-0930-11/other",
-        "http://warp.da.ndl.go.jp/info:ndljp/pid/3193131/www.town.example.org/history.html",
-        "https://clips.example.com/4711", "https://archive.org/details/search-and-destroy-1979",
-        "https://archive.org/details/search", "https://archive.org/download/save.the.last/x.pdf",
-        "https://webarchive.nationalarchives.gov.uk/ukgwa/search-x",
-        "https://books.google.com/books?id=VVu_NwAACAAJ&pg=PA1", "http://mirror.example.net/town/history.html",
-        "http://mirror.example.net/",
-        "https://archive.example/web/20120507093011/http://www.town.example.org/history.html",
-        "http://www.town.example.org/old/history.html",
-    ]:  # fmt: skip
+    for address in _addresses("chosen"):
         before = _ARCHIVED.replace(COPY, address)
         for verdict in ("working", "dead", "doubtful", "unknown"):
             assert repaired(before, links=known(verdict)) == before, address
@@ -93,15 +85,7 @@ def test_an_address_that_an_editor_chose_as_a_copy_stays_one() -> None:
 
 
 def test_what_is_no_copy_for_certain_gives_way_to_one_where_the_link_is_dead() -> None:
-    for address in [
-        URL, URL.replace("http:", "https:"), URL.replace("www.", ""), "http://www.town.example.org/",
-        f"https://web.archive.org/save/{URL}", f"https://wayback.archive-it.org/all/*/{URL}",
-        f"https://arquivo.pt/wayback/*/{URL}", f"https://arquivo.pt/page/search?q={URL}",
-        f"https://ghostarchive.org/search?term={URL}",
-        f"https://webcache.googleusercontent.com/search?q=cache:abc:{URL}",
-        f"https://www.google.com/search?q=cache:{URL}", f"http://cc.bingj.com/cache.aspx?q={URL}&d=1",
-        "https://arquivo.pt/", "nonsense",
-    ]:  # fmt: skip
+    for address in _addresses("no-copies"):
         before = _ARCHIVED.replace(COPY, address)
         assert repaired(before) == _ARCHIVED, address
         assert repaired(before, links=known("dead", None)) == before, address

@@ -11,11 +11,14 @@ from support.commands import Place, open_place
 from support.copies import keep_copies
 from support.pages import prose
 
+from weboid.assets import toml_next_to
 from weboid.cli import main
 from weboid.core.record.moment import planned_hour
 from weboid.core.url.keys import host_key
 from weboid.demo.world import BotWall, Code, Host, NoHead, Page, Redirect, Spell, World
 from weboid.store.db.pool import open_pool
+
+_CASES = toml_next_to(__file__)
 
 WORLD = World(
     {
@@ -181,23 +184,7 @@ async def test_a_crawl_at_an_hour_leaves_what_is_due_later_that_day_and_one_with
 
 
 async def test_wrong_input_is_shown_with_status_2(place: Place) -> None:
-    for call, output in (
-        (["check"], "Missing argument"),
-        (["crawl", "--once", "--hour", "24"], "24"),
-        (["crawl", "--once", "--day", "yesterday"], "yesterday"),
-        (["crawl", "--once", "--day", "99999"], "99999"),
-        (["page", "../etc/passwd", "X"], "does not name a wiki"),
-        (["page", "demowiki@Nowhere", "X"], "Nowhere"),
-        (["page", "demowiki@wmflabs", "No such page"], "no wikitext page"),
-        (["page", "http://127.0.0.1:1/api.php", "X"], "127.0.0.1:1"),
-        (["show", "http://site.demo/never-seen"], "not watched"),
-        (["show", "unheardofwiki:1"], "nothing was ever read"),
-        (["show", "http://docs/x"], "no-dot"),
-        (["feed", "dump", "demowiki", "--page", "none.sql.gz", "--externallinks", "none.sql.gz"], "none.sql.gz"),
-        (["feed", "dump", "demowiki", "--page", "weboid.toml", "--externallinks", "weboid.toml"], "weboid.toml"),
-        (["--config", "none.toml", "normalize", "x"], "none.toml"),
-        (["fly"], "fly"),
-    ):
+    for call, output in _CASES["wrong-calls"]:
         ran = await place.run(*call)
         assert (ran.status, output in ran.err, "Traceback" in ran.err) == (2, True, False), (call, ran.err)
 

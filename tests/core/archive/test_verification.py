@@ -6,12 +6,15 @@ from datetime import UTC, date, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weboid.assets import toml_next_to
 from weboid.core.archive.captures import Capture, ServiceReply
 from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.verification import READ_BYTES, stored_response, verified
 from weboid.core.document.document import document_of
 from weboid.core.document.portrait import portrait_of
 from weboid.core.url.urls import parse
+
+_CASES = toml_next_to(__file__)
 
 PAGE = "http://www.mill.demo/history/wheel.html"
 TAKEN = datetime(2010, 5, 1, 12, 3, 4, tzinfo=UTC)
@@ -79,33 +82,13 @@ LOGIN_FORM = "<form><input name=user><input type=password></form>"
 
 
 def test_what_stands_in_place_of_a_page_is_named() -> None:
+    for title, text, head, why in _CASES["in-place"]:
+        assert judged(page(title, text.replace("$LOGIN_FORM", LOGIN_FORM), head=head)) == why, title
     for body, why in [
         (b"", "empty"),
         (b"<html></html>", "empty"),
-        (page("Not found", "The page was not found."), "soft-404"),
         (page("The Mill", "", head="").replace(b"<h1>The Mill</h1>", b"<h1>Article expired</h1>"), "soft-404"),
-        (page("The flood", "It came on Tuesday. Already a subscriber? Log in."), "payment"),
         (b"<title>Mill</title><script src=/app.js></script><div id=app></div>", "no-content"),
-        (page("Seite nicht gefunden", "Diese Seite existiert nicht."), "soft-404"),
-        (page("Log in", f"Please log in to read on. {LOGIN_FORM}"), "login"),
-        (page("Outlook", f"Domain User Password {LOGIN_FORM}"), "login"),
-        (page("The Daily Mill – Sign in", "Loading"), "login"),
-        (page("Zaloguj się ‹ Młyn", f"Hasło {LOGIN_FORM}"), "login"),
-        (page("Just a moment...", "Checking your browser before accessing mill.demo."), "bot-wall"),
-        (page("Access Denied", "You may not read this here."), "bot-wall"),
-        (page("Before you continue to Google Search", "We use cookies to make this work. Accept all?"), "consent"),
-        (page("Zustimmung erforderlich", "Mit Werbung und Cookies weiterlesen, oder mit Abo."), "consent"),
-        (page("Error establishing a database connection", ""), "soft-404"),
-        (page("Service Unavailable", "Try again later."), "fault"),
-        (page("503 Backend fetch failed", "Guru Meditation"), "fault"),
-        (page("Wartungsarbeiten", "Wir sind bald zurück."), "fault"),
-        (page("mill.demo is for sale", "The domain mill.demo is for sale. Buy this domain now."), "for-sale"),
-        (page("Casino online slots", "Spin and win."), "in-trade"),
-        (page("x", "", head='<meta http-equiv="refresh" content="0; url=/news/2011.html">'), "forwards"),
-        (page("x", "", head='<meta http-equiv="refresh" content="0; url=https://mill.demo/">'), "redirect-to-root"),
-        (page("x", "", head="<script>window.location = '/other';</script>"), "forwards"),
-        (page("x", "Moved", head="<script>location.replace('http://mill.demo/b')</script>"), "forwards"),
-        (page("x", "Moved", head='<script>top.location.href="/b"</script>'), "forwards"),
     ]:
         assert judged(body) == why
 
