@@ -78,47 +78,34 @@ def amiss(urls: list[UrlYear], back: int, verdict: Verdict, reasons: Collection[
     return wrong
 
 
-async def test_who_comes_after_a_name_was_gone_is_never_reported_working_and_who_comes_back_is(
-    database: str, tmp_path: Path
+@pytest.mark.parametrize(
+    ("gone", "back", "strangers"),
+    # More hosts that are silent at once were a loss of our own.
+    [("dns-gone", BACK, STRANGERS), ("silence", DEATH, ("casino", "parked"))],
+    ids=["a name that was gone", "a dead host"],
+)
+async def test_who_comes_after_is_never_reported_working_and_who_comes_back_is(
+    database: str, tmp_path: Path, gone: str, back: int, strangers: Collection[str]
 ) -> None:
-    life = [[0, "up"], [GONE, "dns-gone"], [BACK, "up"]]
+    life = [[0, "up"], [GONE, gone], [back, "up"]]
     hosts: Json = {
-        f"{name}.demo": {"life": [*life[:2], [BACK, page]], "paths": paths("windmill")}
-        for name, page in STRANGERS.items()
+        f"{name}.demo": {"life": [*life[:2], [back, STRANGERS[name]]], "paths": paths("windmill")} for name in strangers
     }
     # A stranger who fills just the old addresses, and says of all others that they are missing.
-    chapel = {path: [[0, page], [BACK, {"sold": "en"}]] for path, page in paths("chapel").items()}
+    chapel = {path: [[0, page], [back, {"sold": "en"}]] for path, page in paths("chapel").items()}
     hosts |= {
         "rebuilt.demo": {"life": life, "paths": chapel},
         "own.demo": {"life": life, "paths": paths("aqueduct")},
         "hiccup.demo": {"life": [*life[:2], [GONE + 1, "up"]], "paths": paths("bridge")},
     }
     urls = await lived(hosts, database, tmp_path)
-    for name in STRANGERS:
-        assert amiss(urls[f"{name}.demo"], BACK, Verdict.DOUBTFUL, DOUBTS) == []
-    assert amiss(urls["rebuilt.demo"], BACK, Verdict.DOUBTFUL, {Reason.REPLACED}) == []
-    assert amiss(urls["own.demo"], BACK, Verdict.WORKING, {Reason.OK}) == []
+    for name in strangers:
+        assert amiss(urls[f"{name}.demo"], back, Verdict.DOUBTFUL, DOUBTS) == []
+    assert amiss(urls["rebuilt.demo"], back, Verdict.DOUBTFUL, {Reason.REPLACED}) == []
+    assert amiss(urls["own.demo"], back, Verdict.WORKING, {Reason.OK}) == []
     assert amiss(urls["hiccup.demo"], GONE + 1, Verdict.WORKING, {Reason.OK}) == []
-
-
-async def test_who_comes_after_a_dead_host_is_never_reported_working_and_who_comes_back_is(
-    database: str, tmp_path: Path
-) -> None:
-    life = [[0, "up"], [GONE, "silence"], [DEATH, "up"]]
-    chapel = {path: [[0, page], [DEATH, {"sold": "pl"}]] for path, page in paths("chapel", 3).items()}
-    hosts: Json = {
-        "casino.demo": {"life": [*life[:2], [DEATH, {"sold": "en"}]], "paths": paths("windmill", 3)},
-        "parked.demo": {"life": [*life[:2], [DEATH, {"parked": "en"}]], "paths": paths("windmill", 3)},
-        "rebuilt.demo": {"life": life, "paths": chapel},
-        "own.demo": {"life": life, "paths": paths("granary", 3)},
-    }
-    urls = await lived(hosts, database, tmp_path)
-    for host in hosts:
-        assert any(change.verdict is Verdict.DEAD for url in urls[host] for change in url.changes)
-    assert amiss(urls["casino.demo"], DEATH, Verdict.DOUBTFUL, DOUBTS) == []
-    assert amiss(urls["parked.demo"], DEATH, Verdict.DOUBTFUL, DOUBTS) == []
-    assert amiss(urls["rebuilt.demo"], DEATH, Verdict.DOUBTFUL, {Reason.REPLACED}) == []
-    assert amiss(urls["own.demo"], DEATH, Verdict.WORKING, {Reason.OK}) == []
+    died = any(change.verdict is Verdict.DEAD for url in urls["own.demo"] for change in url.changes)
+    assert died is (back == DEATH)
 
 
 CHANGE, LATEST_REPORT = 60, 21
