@@ -8,10 +8,12 @@ from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.url.classify import classify
 from weboid.core.url.keys import UrlKey
+from weboid.core.url.urls import parse
 from weboid.core.verdict.judge import judge
 from weboid.core.verdict.link_report import keyed_link, keyed_reports
 from weboid.core.verdict.verdict import Verdict, change_of, finding_of
 from weboid.mechanism.slices import at_once
+from weboid.store.archives.cited_copy import list_cited, record_named
 from weboid.store.results.record import record_copy_check
 from weboid.store.urls.check import CheckedUrl, record_changes, record_checks
 from weboid.store.urls.repaired import list_repaired, record_unknown
@@ -95,3 +97,13 @@ async def test_links_that_were_dead_before_are_derived_in_batches_and_only_once(
         while await stored.do(record_unknown, limit=3):
             pass
         assert await stored.rows(STORED) == before
+
+
+async def test_neither_calendars_of_copies_nor_short_addresses_repair(database: str) -> None:
+    calendar, short = "https://web.archive.org/web/2016*/http://a.demo/y", "https://ghostarchive.org/archive/AbCdE"
+    async with open_wiki(database, {1: ["http://a.demo/x", short], 2: ["http://a.demo/y", calendar]}) as stored:
+        (copy,) = (await stored.do(list_cited, [key(short)])).values()
+        await stored.do(record_named, copy, parse(short), parse("http://a.demo/x"), 20160503120000, 100)
+        for url in ("http://a.demo/x", "http://a.demo/y"):
+            await check(stored, url, works=False, day=100)
+        assert [row[-1] for row in await stored.rows(STORED)] == [False, False]

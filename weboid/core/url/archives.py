@@ -78,6 +78,11 @@ def snapshot_of(url: Url | str) -> Snapshot | None:
     return None
 
 
+def is_calendar(copy: Url) -> bool:
+    """True if the URL of an archive lists the copies of a page, of all years or some, and is none itself."""
+    return _CALENDAR.match(copy.path) is not None
+
+
 def is_archive_host(host: str) -> bool:
     """True if a URL with this host, in normal form, may be that of an archive: one look into a table."""
     return host in _readers()
@@ -119,6 +124,7 @@ def _readers() -> dict[str, list[tuple[Archive, re.Pattern[str]]]]:
 
 _FIELD: Final = re.compile(r"\{([a-z ]+)\}")
 _SCHEME: Final = re.compile(r"(https?|ftp)(?::|%3A)(?:/|%2F)*", re.IGNORECASE)
+_CALENDAR: Final = re.compile(r"(?:/[A-Za-z0-9-]+)*/[0-9]*\*/")
 _PAIRS: Final = (slice(4, 6), slice(6, 8), slice(8, 10), slice(10, 12), slice(12, 14))
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MONTH_NAME: Final = re.compile(r"([0-9]{4})-([A-Z][a-z]{2})-([0-9]{1,2})")

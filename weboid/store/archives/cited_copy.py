@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from weboid.core.record.days import NEVER_DUE
-from weboid.core.url.archives import ARCHIVES, BY_NUMBER, Standing, snapshot_of
+from weboid.core.url.archives import ARCHIVES, BY_NUMBER, Standing, is_calendar, snapshot_of
 from weboid.core.url.keys import UrlKey, bucket, host_key, key_of
 from weboid.core.url.spellings import plainest
 from weboid.core.url.urls import Url
@@ -68,13 +68,13 @@ def cited_copy_of(key: UrlKey, url: Url, day: int) -> CitedCopy | None:
         return None
     # Before 1990 nothing was archived; such a stamp is a mistake.
     stamp = int(f"{found.taken:%Y%m%d%H%M%S}") if found.taken and found.taken.year >= 1990 else None
-    page = page_key(found.original) if found.original else None
+    page = page_key(original) if (original := original_of(url)) else None
     return CitedCopy(key, found.archive.number, page, stamp, day if found.archive.is_offered else NEVER_DUE)
 
 
 def original_of(url: Url) -> Url | None:
-    """The original of a cited copy, according to its own URL."""
-    found = snapshot_of(url)
+    """The original of a cited copy, according to its own URL; None also of a calendar of copies."""
+    found = None if is_calendar(url) else snapshot_of(url)
     return None if found is None else found.original
 
 

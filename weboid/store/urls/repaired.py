@@ -7,9 +7,9 @@ links, and derives it anew; NULL = that is still to be done.
 from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
-from weboid.core.url.archives import ARCHIVES
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.spellings import plainest
+from weboid.core.verdict.repaired import REPAIRING
 from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.rows import columns_of, key_columns, url_of
 from weboid.store.db.statements import Connection, fetch_all, fetch_by_key, statements
@@ -17,7 +17,7 @@ from weboid.store.urls.lock import lock_urls
 
 SQL: Final = statements("urls/repaired")
 _PLAIN: Final = statements("archives/with_url")["list_plain_urls"]
-_OFFERED: Final = {"offered": sorted(archive.number for archive in ARCHIVES if archive.is_offered)}
+_OFFERED: Final = {"offered": sorted(archive.number for archive in REPAIRING)}
 
 
 PageUse = tuple[int, UrlKey]
