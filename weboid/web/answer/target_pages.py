@@ -2,7 +2,9 @@
 
 A wiki is asked for fifty titles at a time, once for all simultaneous readers, and its answer is kept for five minutes.
 An answer waits a second for all of them; what is not known by then is not hinted, and known to the next reader. It is
-the API that is asked: a replica is behind, so its "missing" would need the API's word, and it has no special pages.
+the API that is asked: a replica is behind, so its "missing" would need the API's word, as would the namespaces of the
+other wiki, and each wiki a connection, of which a tool has ten for all its processes. Of 2,313 real pages four in five
+have no such link, and none needs more than nine requests; one for fifty titles takes a wiki 13 ms of processor time.
 """
 
 import asyncio
