@@ -283,6 +283,8 @@ def test_links_that_follow_their_host_are_checked_daily_only_while_its_own_proof
     for host_days, interval in ((36, 1), (10, 3)):
         host = HostRecord(Streak(9, 139 - host_days, 139, Evidence(host_days, longer=True)), Reason.TIMEOUT)
         assert judge(broken, SILENT_BY_HEARSAY, 142, DEFAULT, host).due == 142 + interval
+    dead = HostRecord(Streak(9, 100, 135, WHOLE), Reason.TIMEOUT)
+    assert judge(lived((134, SILENT)), SILENT, 135, DEFAULT, dead).due == 138
     # Days on which nobody looked are made up for: daily is what is left of the proof.
     late = lived(*((day, SILENT) for day in (*range(100, 118, 3), 130, 133)))
     assert judge(late, SILENT, 136).due == 139

@@ -96,8 +96,8 @@ class Policy:
         span = self.span_of(reason, known)
         if elapsed >= 2 * span:
             return max(self.failing_interval, self.doubtful_interval)
-        width = known.missing_width if reason in MISSING else known.width
-        return max(1, min(self.failing_interval, span - width - _DAILY))
+        left = span - (known.missing_width if reason in MISSING else known.width)
+        return max(1, min(self.failing_interval, left - _DAILY)) if left > 0 else self.failing_interval
 
 
 MANY_USES: Final = 1_000
