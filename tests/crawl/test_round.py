@@ -26,6 +26,8 @@ from weboid.crawl import leases
 from weboid.maintain.consistency import check_store
 from weboid.remote.crawl.work import Work
 from weboid.store.schedule.lease import Held, lease_buckets
+from weboid.store.upkeep import big_death
+from weboid.store.upkeep.alarm import list_alarms
 
 A, B = "http://a.demo/1", "http://b.demo/1"
 HONEST = Face((Answer(1, Role.NEAR, 100, Look(Kind.HONEST)),))
@@ -117,6 +119,22 @@ async def test_a_dead_host_makes_its_urls_dead_as_one_fact_and_revives_them_as_o
         await wiki.rounds(always(FINE), range(dead + 4, dead + 9))
         assert {(await wiki.finding(url)).verdict for url in many} == {Verdict.WORKING}
         assert not await wiki.dead()
+
+
+async def test_a_host_on_which_much_hangs_is_dead_a_week_later_and_an_alarm_says_so_before(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(big_death, "MANY_USES", 2)
+    urls, dead = ["http://a.demo/1", "http://a.demo/2", "http://a.demo/3"], 100 + DEFAULT.server_span
+    async with open_wiki(database, {1: [*urls, "http://b.demo/"]}) as wiki:
+        await wiki.rounds(always(NO_NAME), range(100, dead))
+        assert await wiki.dead() == {(1, key("http://b.demo/"))}
+        [alarm] = await wiki.do(list_alarms)
+        assert (alarm.kind, alarm.subject) == ("host-dying", "a.demo")
+        assert alarm.since <= dead - 7
+        await wiki.rounds(always(NO_NAME), range(dead, dead + 3))
+        assert {(await wiki.finding(url)).reason for url in urls} == {Reason.HOST_DOWN}
+        assert await wiki.do(list_alarms) == []
 
 
 async def test_an_orphaned_url_is_not_asked_and_comes_back_with_its_memory(database: str) -> None:
