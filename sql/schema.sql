@@ -622,17 +622,31 @@ CREATE TABLE throttle_key (
     key bytea NOT NULL
 );
 
--- The public data set (W-13): the parts of a farm's file, each a complete gzip file, so that joined they are one too.
--- Stored in the database, because the program that makes it and the one that sends it may share nothing else (O-1).
+-- The public data set (W-13): the parts of a farm's files, each in pieces that are complete gzip files, so that joined they
+-- are one too. `kind`: 0 = statuses per host, 1 = per URL. Stored in the database, because the program that makes it and
+-- the one that sends it may share nothing else (O-1).
 CREATE TABLE dataset (
     day smallint NOT NULL,
     farm smallint NOT NULL REFERENCES farm,
     part smallint NOT NULL,
     lines integer NOT NULL,
     body bytea NOT NULL,
-    PRIMARY KEY (day, farm, part)
+    kind smallint NOT NULL DEFAULT 0,
+    piece integer NOT NULL DEFAULT 0,
+    PRIMARY KEY (day, farm, kind, part, piece)
 );
 ALTER TABLE dataset ALTER COLUMN body SET STORAGE EXTERNAL;
+
+-- The files of which all parts are there: only these are shown.
+CREATE TABLE dataset_file (
+    day smallint NOT NULL,
+    farm smallint NOT NULL REFERENCES farm,
+    kind smallint NOT NULL,
+    lines bigint NOT NULL,
+    size bigint NOT NULL,
+    sha256 bytea NOT NULL,
+    PRIMARY KEY (day, farm, kind)
+);
 
 -- The settings page of a wiki (core/wikitext/settings.py) as it was last read: the newest text that fits, NULL = there is
 -- no page; `fault` = why the page as it is now is not used, '' = it is. `configured` = JSON with the parts of such a page

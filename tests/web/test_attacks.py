@@ -378,7 +378,7 @@ async def test_a_file_that_breaks_off_holds_no_error_in_its_midst(
     async def gone(*_: object) -> None:
         raise StoreError("the database failed")
 
-    monkeypatch.setattr(dataset, "find_part", gone)
+    monkeypatch.setattr(dataset, "find_piece", gone)
     url = URL(site.url)
     reader, writer = await asyncio.open_connection(url.host, url.port)
     writer.write(b"GET /data/statuses-wmflabs-%s.csv.gz HTTP/1.1\r\nHost: a\r\n\r\n" % iso(TODAY).encode())

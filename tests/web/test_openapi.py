@@ -26,6 +26,7 @@ from weboid.core.verdict.report_json import FROZEN, RevertReason
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.link_lists import PERMADEAD, PERMALIVE, SUBSCRIPTION
 from weboid.store.archives.service_limit import RequestKind
+from weboid.store.lists.dataset import SetKind
 from weboid.store.lists.health import Exactness
 from weboid.store.people.revert import RevertState
 from weboid.web.api.openapi import description
@@ -256,6 +257,7 @@ def test_the_words_of_the_description_are_those_of_the_program() -> None:
             frozenset((*LinkKind, *nothing)),
             frozenset(kind.name.lower() for kind in RequestKind),
             frozenset(HintKind),
+            frozenset(kind.word for kind in SetKind),
         ],
         "listVerdict": [frozenset(("dead", "doubtful"))],
         "note": [frozenset(("redirects", "after", "similar", "before", *nothing))],

@@ -37,7 +37,7 @@ from weboid.mechanism.patience import Again, again_until
 from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool
 from weboid.store.lists.alarms import AlarmBounds, find_health
-from weboid.store.lists.dataset import PARTS
+from weboid.store.lists.dataset import PARTS, SetKind
 from weboid.store.schedule.process import ProcessRole
 from weboid.store.upkeep.alarm import Alarm
 from weboid.store.upkeep.expiry import Orphans
@@ -121,7 +121,7 @@ async def _once(
         return True
     done = await _expire(console, pool, plan, day, allow_many, again)
     await _check_store(console, pool, day, config.policy, again)
-    await _publish(console, pool, day, again)
+    await _publish(console, pool, day, config.policy, again)
     watched = await again(partial(with_watched, config, local_feed_store(pool), day))
     await refresh_all_settings(watched, pool, day, console, again)
     if changed := (await apply_rules(pool, day, policy=config.policy, again=again)).values():
@@ -177,15 +177,15 @@ async def _check_store(console: Console, pool: Pool, day: int, policy: Policy, a
     print_breaches(console, found)
 
 
-async def _publish(console: Console, pool: Pool, day: int, again: Again) -> None:
-    """Makes the public data set, once a week."""
+async def _publish(console: Console, pool: Pool, day: int, policy: Policy, again: Again) -> None:
+    """Makes the files of the public data set, once a week."""
     with bar(console) as shown:
-        task = shown.add_task(f"{iso(day)}: data set", total=PARTS, visible=False)
+        task = shown.add_task(f"{iso(day)}: data set", total=PARTS * len(SetKind), visible=False)
 
         def show(parts: int) -> None:
             shown.update(task, completed=parts, visible=True)
 
-        if await again(partial(publish, pool, day, show=show)):
+        if await again(partial(publish, pool, day, policy=policy, show=show)):
             console.print(f"{iso(day)}: the public data set is made")
 
 
