@@ -13,6 +13,7 @@ from weboid.maintain.consistency import check_store
 from weboid.maintain.expiry import ORPHANED_DAYS, Expiry, expire, planned
 from weboid.maintain.forget import WikiContent, content_of, forget
 from weboid.store.db.pool import open_pool
+from weboid.store.pages.pending import record_asked, record_asked_titles
 from weboid.store.pages.wiki import find_wiki
 
 ONLY, SHARED, STAYS = "https://only.demo/", "https://shared.demo/", "https://stays.demo/"
@@ -70,6 +71,9 @@ async def test_all_about_a_forgotten_wiki_goes_and_it_is_as_before_when_it_is_ta
         assert (gone, shown) == (1_100, [(500, 1_100), (1_000, 1_100), (1_100, 1_100)])
         assert await traces(stored, closed.wiki.wiki) == {}
         assert await stored.do(find_wiki, WMFLABS, NAME) is None
+        # The webservice may still know it, and hands in what is requested.
+        await stored.do(record_asked_titles, closed.wiki.wiki, ["A"], 200)
+        await stored.do(record_asked, closed.wiki.wiki, [1], 200)
         assert (await check_store(stored.pool, 200)).found.total() == 0
         assert len(await stored.dead()) == 2
         assert await stored.rows("SELECT object, detail FROM audit WHERE action = 'forget'") == [

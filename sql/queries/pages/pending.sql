@@ -11,13 +11,14 @@ SET seen = greatest(pending.seen, excluded.seen), matched = pending.matched OR e
 
 -- name: record_strangers
 -- Pages that a request named and that are not watched: the feeder decides whether to watch them (P-8). As requests may
--- name any number of pages, no more than `most` wait; they are counted only where there are any to add.
+-- name any number of pages, no more than `most` wait; they are counted only where there are any to add. Of a wiki
+-- that was just forgotten none does.
 WITH strange AS MATERIALIZED (
     SELECT page FROM unnest(%(pages)s::integer[]) AS given (page)
     WHERE NOT EXISTS (SELECT FROM page WHERE page.wiki = %(wiki)s AND page.page = given.page)
 )
 INSERT INTO pending (wiki, page, title, seen, matched)
-SELECT %(wiki)s, page, '', now(), false FROM strange
+SELECT wiki, page, '', now(), false FROM strange JOIN wiki ON wiki = %(wiki)s
 WHERE %(most)s::bigint > (
     SELECT count(*)
     FROM (SELECT FROM pending WHERE wiki = %(wiki)s AND EXISTS (SELECT FROM strange) LIMIT %(most)s) AS waiting
@@ -49,7 +50,7 @@ WHERE pending.wiki = %(wiki)s AND pending.page = given.page AND pending.title = 
 -- name: record_strange_titles
 -- As record_strangers, for pages of which only the title is known. Page 0 = the id is not known yet.
 INSERT INTO pending (wiki, page, title, seen, matched)
-SELECT %(wiki)s, 0, title, now(), false FROM unnest(%(titles)s::text[]) AS given (title)
+SELECT wiki, 0, title, now(), false FROM unnest(%(titles)s::text[]) AS given (title) JOIN wiki ON wiki = %(wiki)s
 WHERE %(most)s::bigint > (
     SELECT count(*) FROM (SELECT FROM pending WHERE wiki = %(wiki)s LIMIT %(most)s) AS waiting
 )
