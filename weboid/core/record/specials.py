@@ -13,7 +13,7 @@ class Special(IntEnum):
 
     RETURNED = the host came back after its name or it itself had been gone; until its URLs have been looked at, who
     answers may be a stranger. NEW_OWNER = other documents have taken the places of all that it had. 5 was a host's
-    honesty, now part of its face (``core/document/face``) (D-18).
+    honesty, now part of its face (``core/document/face``). There are none of URLs (D-498).
     """
 
     NEEDS_GET = 1
