@@ -50,7 +50,7 @@ LINES: Final = {
     "core/signs": 1_389,
     "core/url": 1980,
     "core/verdict": 1_701,
-    "core/wikitext": 1_600,
+    "core/wikitext": 1_614,
     "crawl": 1_944,
     "demo": 2860,
     "feed": 1_765,

@@ -132,3 +132,18 @@ def test_a_pipe_is_part_of_a_url_where_it_separates_nothing_and_is_escaped_where
     assert "|url=http://a.example.org/q?x=1{{!}}2|" in repaired(within, links=links)
     for before in [f"| [{url} A]", f"{{{{small|[{url} A]}}}}"]:
         assert repaired(before, links=links) == before
+
+
+def test_a_citation_keeps_the_family_of_names_that_it_uses() -> None:
+    for wiki, before, names in [
+        ("enwiki", f"{{{{cite web|url={URL}|title=A|accessdate=2012}}}}", "archiveurl archivedate"),
+        ("enwiki", f"{{{{cite web|url={URL}|title=A|access-date=2012}}}}", "archive-url archive-date"),
+        ("dewiki", f"{{{{Cite web|url={URL}|title=A}}}}", "archive-url archive-date archivebot"),
+        ("dewiki", f"{{{{Cite web|url={URL}|title=A|accessdate=2012}}}}", "archiveurl archivedate archivebot"),
+        ("dewiki", f"{{{{Internetquelle|url={URL}|titel=A}}}}", "archiv-url archiv-datum archiv-bot"),
+        ("frwiki", f"{{{{Lien web|url={URL}|archivedate=}}}}", "archiveurl archivedate"),
+    ]:
+        after = repaired(before, wiki)
+        assert [f"|{name}=" in after for name in names.split()] == [True] * len(names.split()), after
+        assert after.count("archiv") == len(names.split()) + 1, after  # and the host of the copy
+        assert repaired(after, wiki) == after

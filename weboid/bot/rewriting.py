@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from weboid.bot.answers import KnownCopy, form_of
@@ -16,7 +17,7 @@ from weboid.bot.decisions import Stated, Tagged
 from weboid.bot.links import ArchiveMark, LinkForm, RepairableLink, blanks_before
 from weboid.bot.page_links import pattern_parameters
 from weboid.bot.parameters import TemplateEditor, TextEdit
-from weboid.core.wikitext.citations import Citation, Written, written
+from weboid.core.wikitext.citations import Citation, Written, name_to_write, written
 from weboid.core.wikitext.dates import day_in
 from weboid.core.wikitext.nodes import PIPE, TemplateNode, Wikitext
 from weboid.core.wikitext.settings import WikiSettings, placeholders
@@ -64,19 +65,20 @@ def cited(writing: Writing, link: RepairableLink, copy: KnownCopy, *, is_dead: b
     if not is_dead and status is not None and status.live is None and status.default_with_archive is not None:
         return []
     editor = TemplateEditor(writing.wikitext.text, citation.template)
+    named = partial(name_to_write, template=citation.template, cite=cite)
     fits = link.wrapped is None or editor.set(citation.url.parameter, in_parameter(link.url))
     if link.wrapped is not None and citation.archive_url is not None and citation.archive_url.value:
         fits = fits and tidied(writing, citation, editor)
     else:
-        fits = fits and put(editor, citation.archive_url, cite.archive_url[0], address)
-        fits = fits and put(
-            editor, citation.archive_date, cite.archive_date[0], writing.day(copy.taken, _days(writing, citation))
-        )
+        day = writing.day(copy.taken, _days(writing, citation))
+        fits = fits and put(editor, citation.archive_url, named(cite.archive_url), address)
+        fits = fits and put(editor, citation.archive_date, named(cite.archive_date), day)
         fits = fits and (citation.archive_date is None or _may_go(citation.archive_date.value))
         if cite.bot_mark is not None:
-            mark = written(writing.wikitext, citation.template, (cite.bot_mark.param,))
+            names = (cite.bot_mark.param, *cite.bot_mark.others)
+            mark = written(writing.wikitext, citation.template, names)
             signature = substituted(cite.bot_mark.value, writing.values())
-            fits = fits and signature is not None and put(editor, mark, cite.bot_mark.param, signature)
+            fits = fits and signature is not None and put(editor, mark, named(names), signature)
     fits = fits and put_state(writing, citation, editor, is_dead=is_dead)
     marks = [*removable(writing, link), *(mark.template for mark in link.archives)] if is_dead else []
     if not fits or any(_holds_more(writing, mark) for mark in link.archives):
@@ -103,7 +105,8 @@ def tidied(writing: Writing, citation: Citation, editor: TemplateEditor) -> bool
     copy, dated = copy_at(old.value), citation.archive_date
     if copy is not None and is_misdated(writing, copy, dated, is_needed=citation.archive_stamp is None):
         day = writing.day(copy.taken, _days(writing, citation))
-        fits = fits and put(editor, dated, writing.settings.cite.archive_date[0], day)
+        cite = writing.settings.cite
+        fits = fits and put(editor, dated, name_to_write(cite.archive_date, citation.template, cite), day)
     return fits
 
 
@@ -167,7 +170,7 @@ def stated_by(wikitext: Wikitext, settings: WikiSettings, citation: Citation) ->
             return Stated.LIVE
         dead = {word.casefold() for word in (status.dead, *status.legacy_dead)}
         if value in dead or (is_present and (status.live is None or placeholders(status.dead))):
-            marked = mark is not None and written(wikitext, citation.template, (mark.param,))
+            marked = mark is not None and written(wikitext, citation.template, (mark.param, *mark.others))
             return Stated.DEAD_BY_BOT if marked and marked.value else Stated.DEAD
         if is_present:
             return Stated.KEPT

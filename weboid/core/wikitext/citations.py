@@ -3,8 +3,9 @@
 Names of templates and parameters come from the wiki's ``settings``; nothing here is judged or changed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from weboid.core.wikitext.nodes import ParameterNode, TemplateNode, Wikitext
 from weboid.core.wikitext.settings import CiteSettings, WikiSettings, template_key
@@ -68,6 +69,17 @@ def written(wikitext: Wikitext, template: TemplateNode, names: Iterable[str]) ->
     # Blanks that MediaWiki keeps, such as no-break spaces, are part of no address, day or word.
     found = [Written(given[name], wikitext.value_of(given[name]).strip()) for name in names if name in given]
     return next((each for each in found if each.value), found[0] if found else None)
+
+
+def name_to_write(names: Sequence[str], template: TemplateNode, cite: CiteSettings) -> str:
+    """The name of these under which a citation gets a parameter: that of the family of which it has most names.
+
+    Without families in the settings, names at the same place of their lists are one: ``accessdate``, ``archiveurl``.
+    """
+    aligned = zip_longest(cite.access_date, cite.archive_url, cite.archive_date)
+    given = {parameter.name for parameter in template.parameters}
+    most = max(cite.families or tuple(aligned), key=lambda family: len(given.intersection(family)))
+    return next((name for name in names if name in most), names[0])
 
 
 def _citation(wikitext: Wikitext, template: TemplateNode, cite: CiteSettings) -> Citation | None:

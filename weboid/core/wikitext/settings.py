@@ -107,10 +107,11 @@ class StatusParameter:
 
 @dataclass(frozen=True, slots=True)
 class BotMark:
-    """A parameter by which a bot marks its edit."""
+    """A parameter by which a bot marks its edit; `others` are its names in other families (`CiteSettings`)."""
 
     param: Parameter
     value: Value
+    others: tuple[Parameter, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class CiteSettings:
     """The templates of citations; of each parameter all names, the one to write first.
 
     `part_url`: addresses of a part of the document. A copy would be taken for one of that, so a citation with one is
-    left alone.
+    left alone. `families`: names that belong together; a citation gets those of the family of which it has most.
     """
 
     names: tuple[TemplateName, ...]
@@ -132,6 +133,7 @@ class CiteSettings:
     status: StatusParameter | None = None
     paywall: Mapping[Parameter, tuple[Value, ...]] = field(default_factory=dict)
     bot_mark: BotMark | None = None
+    families: tuple[tuple[Parameter, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
