@@ -26,7 +26,6 @@ def _filled(part: str, dice: random.Random) -> str:
 
 _ADDRESSES: list[str] = _CASES["addresses"]
 _MOST_DEPTH: Final = 4
-_COPY: Final = "https://web.archive.org/web/20120507093011/"
 
 # ``%u`` is an address, ``%i`` anything that stands in a line.
 _LEAVES: list[str] = _CASES["leaves"]

@@ -40,7 +40,6 @@ _GONE: Final = ("/copied", "/mistaken", "/lost", "/blocked")
 _WORLD: Final = World({"site.demo": Host(paths={"/fine": _LIVES, **dict.fromkeys(_GONE, _DIES)})})
 _TEXT: Final = "".join(f"<p>On day {day} the ferry sailed {day % 5} times, as the tide allowed.\n" for day in range(60))
 _GOOD: Final = f"<!doctype html><html lang=en><title>The article</title>{_TEXT}</html>".encode()
-_WAIT_S: Final = 30.0
 
 
 @dataclass

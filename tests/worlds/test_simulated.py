@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pytest
 from support.idletime import IdleTime
@@ -17,52 +17,14 @@ from benchmarks.verdicts.looks import BROWSER, Look, Looks, Visitor
 from benchmarks.verdicts.stage import FIRST_DAY, Stage, open_socket_stage
 from benchmarks.verdicts.year import Year, daily_as_json, live
 from benchmarks.worlds.worldfile import WorldFile, world_in
+from weboid.assets import toml_next_to
 from weboid.cli.crawl import CrawlOptions, crawl
 from weboid.config import NetConfig
 from weboid.core.record.reasons import Reason
 from weboid.errors import DayRefused
 from weboid.net.outbound import Outbound, open_session
 
-_STATES: Final[dict[str, Any]] = {
-    "page": "page",
-    "dns-gone": "dns-gone",
-    "dns-servfail": "dns-servfail",
-    "dns-empty": "dns-empty",
-    "dns-silent": "dns-silent",
-    "refused": "refused",
-    "silence": "silence",
-    "reset": "reset",
-    "hang-up": "hang-up",
-    "no-http": "no-http",
-    "tls-broken": "tls-broken",
-    "s404": {"status": 404},
-    "s410": {"status": 410},
-    "s500": {"status": 500},
-    "s503": {"status": 503},
-    "rest": {"status": {"code": 503, "retry_after_s": 86400}},
-    "pdf": {"status": {"code": 404, "kind": "application/pdf", "size_kib": 50}},
-    "wall": {"wall": 403},
-    "referrer": {"wall": {"code": 403, "referrer": True}},
-    "mute-wall": {"wall": {"how": "silence"}},
-    "challenge": {"wall": {"code": 503, "page": {"challenge": "en"}}},
-    "no-head": {"no-head": 405},
-    "no-head-0": {"no-head": 0},
-    "slow": {"slow": 20},
-    "too-slow": {"slow": 100},
-    "drip": {"drip": {"pause_s": 2}},  # cut off before its title: half a title is another one at each try
-    "tarpit": "tarpit",
-    "loop": "loop",
-    "chain": {"chain": 3},
-    "long-chain": {"chain": 30},
-    "moved": {"redirect": "/new"},
-    "away": {"redirect": "http://page.demo/x"},
-    "home": {"redirect": "/"},
-    "nowhere": {"redirect": "http://nobody.demo/"},
-    "soft-404": {"soft-404": "en"},
-    "for-sale": {"for-sale": "en"},
-    "login": {"login": "en"},
-    "by-method": {"by-method": {"head": "page", "get": {"status": 404}}},
-}
+_STATES = toml_next_to(__file__)
 
 
 def whole_world() -> WorldFile:

@@ -15,6 +15,7 @@ from benchmarks.worlds.stockpages import STOCK
 from benchmarks.worlds.troubles import OwnTroubles
 from benchmarks.worlds.worldfile import WorldFile, read_world, world_in
 from benchmarks.worlds.worldwords import WorldError
+from weboid.assets import toml_next_to
 from weboid.demo.life import HourPart, Hours
 from weboid.demo.world import (
     BotWall,
@@ -37,6 +38,7 @@ from weboid.demo.world import (
 )
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
+_CASES = toml_next_to(__file__)
 
 
 def read(hosts: Any, **rest: Any) -> WorldFile:
@@ -137,38 +139,7 @@ def test_links_and_their_truth_can_be_given() -> None:
 PAGE: Any = {"a.demo": {"paths": {"/x": "page"}}}
 
 
-@pytest.mark.parametrize(
-    ("host", "rest", "place"),
-    [
-        ({}, {"days": 0}, "days: 0 must be a whole number from 1"),
-        ({}, {"weboid-world": 2}, "weboid-world: 2"),
-        ({"path": {}}, {}, "unknown key 'path'"),
-        ({"paths": {}}, {}, "no link to watch"),
-        ({"paths": {"/x#y": "page"}}, {}, "no fragment"),
-        ({"paths": {"/x/../y": "page"}}, {}, "http://a.demo/x/../y is asked for as http://a.demo/y"),
-        ({"life": "upp"}, {}, "hosts[\"a.demo\"].life: 'upp' is no behaviour of a host"),
-        ({"life": {"hours": [[3, 3, "up"]], "else": "up"}}, {}, "life.hours[0]: "),
-        ({"certificate": "old"}, {}, "certificate: 'old' must be one of"),
-        ({}, {"hosts": {"A.demo": {}}}, 'hosts["A.demo"]: a host must be a name in its normal form (a.demo)'),
-        ({}, {"hosts": {"a.example": PAGE["a.demo"]}}, "/x would not be watched: its class is example"),
-        ({}, {"own-outages": [{"from": 5, "to": 4}]}, "own-outages[0].to: 4"),
-        ({}, {"own-outages": [{"from": 1, "to": 2, "hosts": ["b.demo"]}]}, "own-outages[0].hosts[0]: "),
-        ({}, {"own-outages": [{"from": 1, "to": 2, "networks": [3]}]}, "own-outages[0].networks[0]: "),
-        ({}, {"clock": [{"day": 1}]}, "clock[0]: 'by'"),
-        ({}, {"links": ["http://b.demo/x"]}, "the host 'b.demo' is not in the file"),
-        ({}, {"links": ["http://a.demo/x", "http://a.demo/x"]}, "links[1]: "),
-        ({}, {"truth": {"http://a.demo/y": "seen"}}, "this URL is not among the links"),
-        ({}, {"truth": {"http://a.demo/x": "looked"}}, "'looked' must be one of gone, hidden, seen"),
-        ({}, {"named": {"around": {"slow": {"seconds": 1, "inside": "@around"}}}}, "more than 8"),
-        ({"paths": {"/x": [[1, "page"]]}}, {}, "[0]: a life begins on day 0"),
-        ({"paths": {"/x": [[0, "page"], [0, "page"]]}}, {}, "[1]: day 0 does not come after day 0"),
-        ({"paths": {"/x": [[0, "page"], {"from": 3, "repeat": [[0, "page"]]}]}}, {}, "[1].repeat[0][0]: 0"),
-        ({"paths": {"/x": {"statu": 404}}}, {}, "unknown behaviour 'statu'"),
-        ({"paths": {"/x": {"status": 99}}}, {}, ".status: 99"),
-        ({"paths": {"/x": {"for-sale": "xx"}}}, {}, ".for-sale: 'xx' must be one of"),
-        ({"paths": {"/x": "@nobody"}}, {}, "'@nobody' is not among the named"),
-    ],
-)
+@pytest.mark.parametrize(("host", "rest", "place"), _CASES["wrong"])
 def test_what_is_wrong_with_a_file_is_reported_with_its_place(host: Any, rest: Any, place: str) -> None:
     content = {"weboid-world": 1, "days": 10, "hosts": {"a.demo": {**PAGE["a.demo"], **host}}, **rest}
     with pytest.raises(WorldError) as error:
@@ -186,44 +157,10 @@ def test_a_key_that_stands_twice_is_reported_and_so_is_what_is_no_json() -> None
             world_in(content)
 
 
-@pytest.mark.parametrize(
-    ("life", "sight"),
-    [
-        ("page", Sight.SEEN),
-        ({"status": 404}, Sight.GONE),
-        ({"status": 500}, Sight.GONE),
-        ({"status": 403}, Sight.HIDDEN),
-        ({"status": {"code": 503, "retry_after_s": 9}}, Sight.HIDDEN),
-        ({"status": {"code": 404, "kind": "application/pdf"}}, Sight.SEEN),
-        ({"status": {"code": 404, "page": {"title": "There"}}}, Sight.SEEN),
-        ({"status": {"code": 404, "page": {"soft-404": "en"}}}, Sight.HIDDEN),
-        ({"wall": 403}, Sight.SEEN),
-        ({"wall": {"how": "silence", "inside": {"status": 410}}}, Sight.GONE),
-        ({"wall": {"referrer": True}}, Sight.SEEN),
-        ({"slow": 59}, Sight.SEEN),
-        ({"slow": 61}, Sight.GONE),
-        ({"slow": {"seconds": 40, "inside": {"slow": 40}}}, Sight.GONE),
-        ({"no-head": 404}, Sight.SEEN),
-        ({"by-method": {"head": "page", "get": {"status": 404}}}, Sight.GONE),
-        ("drip", Sight.SEEN),
-        ("tarpit", Sight.GONE),
-        ("reset", Sight.GONE),
-        ("loop", Sight.GONE),
-        ({"chain": 5}, Sight.SEEN),
-        ({"chain": 25}, Sight.GONE),
-        ({"parked": "en"}, Sight.HIDDEN),
-        ({"page": {"shows": False}}, Sight.HIDDEN),
-        ({"redirect": "/"}, Sight.HIDDEN),
-        ({"redirect": "/there"}, Sight.SEEN),
-        ({"redirect": "nowhere"}, Sight.GONE),
-        ({"redirect": "/x"}, Sight.GONE),
-        ({"redirect": "https://b.demo/new"}, Sight.SEEN),
-        ({"redirect": "http://not-in-the-world.demo/"}, Sight.GONE),
-    ],
-)
-def test_what_a_person_sees_follows_from_what_an_address_does(life: Any, sight: Sight) -> None:
+@pytest.mark.parametrize(("life", "sight"), _CASES["seen"])
+def test_what_a_person_sees_follows_from_what_an_address_does(life: Any, sight: str) -> None:
     hosts = {"a.demo": {"paths": {"/x": life, "/there": "page"}}, "b.demo": {"paths": {"/new": "page"}}}
-    assert sight_of(read(hosts).world, "http://a.demo/x", 0) is sight
+    assert sight_of(read(hosts).world, "http://a.demo/x", 0) is Sight(sight)
 
 
 def test_what_a_host_does_concerns_all_its_addresses() -> None:
