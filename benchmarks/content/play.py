@@ -5,7 +5,6 @@ One law: both get the same addresses; neither knows what a page is.
 
 import asyncio
 import tempfile
-from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from benchmarks.content.staged import Staged
 from benchmarks.verdicts.daily import Change
 from benchmarks.verdicts.hurry import run_hurried
 from benchmarks.verdicts.stage import open_socket_stage
-from benchmarks.verdicts.year import live, new_database
+from benchmarks.verdicts.year import Show, live, new_database
 from weboid.cli.checking import checked, json_line
 from weboid.cli.processes.process import run_async
 from weboid.cli.terminal.arguments import urls_of
@@ -45,10 +44,6 @@ class Reported:
                 break
             first = change
         return first
-
-
-Show = Callable[[int], None]
-"""Hears how much is done."""
 
 
 def play(staged: Staged, show_check: Show, show_day: Show) -> tuple[dict[str, Reported], Costs]:

@@ -15,7 +15,7 @@ from benchmarks.crawl.life import life
 from benchmarks.crawl.measure import shared_out
 from benchmarks.crawl.rounds import held, skew, workers
 from benchmarks.crawl.store import store
-from benchmarks.harness import Target, begin, tell
+from benchmarks.harness import Target, begin, tell, tell_targets
 
 
 def main() -> None:
@@ -50,7 +50,10 @@ def main() -> None:
     failed = []
     for name in asked.scenarios or known:
         try:
-            targets += known[name]()
+            found = known[name]()
+            tell_targets(found)
+            tell()
+            targets += found
         except (RuntimeError, OSError) as error:
             tell(f"  {name} could not be measured: {error}\n")
             failed.append(name)

@@ -17,7 +17,7 @@ from benchmarks.crawl.bench import Bench, Settings, open_bench
 from benchmarks.crawl.links import single
 from benchmarks.crawl.measure import Client, Figures, Skipped, tell_figures
 from benchmarks.crawl.peers import BARE, peer
-from benchmarks.harness import Target, module, open_process, tell, tell_targets
+from benchmarks.harness import Target, module, open_process, tell
 
 _LEAST: Final = 0.8
 _HOSTILE: Final = "127.1.1.1"
@@ -80,14 +80,11 @@ def _reported(rows: list[Figures | Skipped], bounds: Mapping[str, float]) -> lis
     ours = rows[0]
     assert isinstance(ours, Figures)
     tell_figures(ours, rows[1:])
-    targets = [
+    return [
         Target(f"weboid ≥ {bound:g} × {name}", ours.rate / max(measured[name].rate, 1e-9), bound)
         for name, bound in bounds.items()
         if name in measured
     ]
-    tell_targets(targets)
-    tell()
-    return targets
 
 
 def drip(settings: Settings, connections: int = 50) -> list[Target]:
@@ -105,13 +102,10 @@ def drip(settings: Settings, connections: int = 50) -> list[Target]:
             bench.measure_best(replace(alone, name=name, command=[*alone.command, *hostile]), number, best)
     ours, others = best[name], best[BARE]
     tell_figures(ours, [others])
-    targets = [
+    return [
         Target(f"of the rate without them ≥ {_LEAST:.0%}", ours.rate / max(others.rate, 1e-9), _LEAST),
         Target(f"the same by CPU a check ≥ {_LEAST:.0%}", others.cpu_ms / max(ours.cpu_ms, 1e-9), _LEAST),
     ]
-    tell_targets(targets)
-    tell()
-    return targets
 
 
 def serve_heads() -> None:

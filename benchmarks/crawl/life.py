@@ -15,7 +15,7 @@ from benchmarks.crawl.bench import Bench, Settings, open_bench
 from benchmarks.crawl.links import single
 from benchmarks.crawl.measure import Client, Figures, tell_figures
 from benchmarks.crawl.peers import peer
-from benchmarks.harness import ROOT, Target, say, tell, tell_targets
+from benchmarks.harness import ROOT, Target, say, tell
 
 _DAYS: Final = 7
 _ROUNDS: Final = 6
@@ -41,8 +41,6 @@ def life(settings: Settings, folder: Path | None, tree: Path | None) -> list[Tar
         if tree:
             ratio = means[ROOT] / max(means[tree], 1e-9)
             targets.append(Target(f"{kind}: at most {_LARGEST} × of {tree}", ratio, _LARGEST, at_most=True))
-    tell_targets(targets)
-    tell()
     return targets
 
 

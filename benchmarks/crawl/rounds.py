@@ -10,7 +10,7 @@ from typing import Final
 from benchmarks.crawl.bench import Bench, Settings, open_bench
 from benchmarks.crawl.links import single, skewed
 from benchmarks.crawl.measure import SAMPLE_S, Figures, Sample, lasting
-from benchmarks.harness import Target, Used, say, show, tell, tell_targets, used
+from benchmarks.harness import Target, Used, say, show, tell, used
 
 _HOT: Final = 0.25
 """The share of the URLs that lies on crowded hosts and is hardly begun in the time."""
@@ -69,10 +69,7 @@ def skew(
         f"  {last.counts.urls:,} of {urls:,} URLs asked, {last.counts.twice} of them twice, the crowded hosts "
         f"{hot:.1f}/s together; {max(sample.client.rss_mib for sample in samples):,.0f} MiB"
     )
-    targets = [Target("last part ≥ 90 % of the first", rates[-1] / max(rates[0], 1e-9), 0.9)]
-    tell_targets(targets)
-    tell()
-    return targets
+    return [Target("last part ≥ 90 % of the first", rates[-1] / max(rates[0], 1e-9), 0.9)]
 
 
 def _rates(samples: list[Sample], part_s: float) -> list[float]:
@@ -103,9 +100,7 @@ def held(settings: Settings, seconds: float, connections: int = 12_000, results_
     limits = {"WEBOID_NET_CONNECTIONS": str(fit), "WEBOID_NET_ANSWER_S": str(_LONGEST * mean_s + 30)}
     with open_bench(settings, tls=True, delay_ms=(-1, int(1e3 * mean_s)), variables=limits) as bench:
         bench.take_in(single, 2 * fit + int(results_a_s * (seconds + 60)))
-        targets = _held(bench, fit, seconds)
-    tell()
-    return targets
+        return _held(bench, fit, seconds)
 
 
 def _held(bench: Bench, connections: int, seconds: float) -> list[Target]:
@@ -125,13 +120,11 @@ def _held(bench: Bench, connections: int, seconds: float) -> list[Target]:
     figures = bench.measure(bench.crawler(), _FILLING_S + seconds, is_over)
     if "cut off" in figures.output:
         tell("  the crawler took itself to be cut off and gave up")
-    targets = [
+    return [
         Target("connections that broke before an answer: none", figures.samples[-1].counts.broken, 0, at_most=True),
         Target("URLs held for other than fine: none", sum(bench.wrong().values()), 0, at_most=True),
         *_costs(figures, full, connections),
     ]
-    tell_targets(targets)
-    return targets
 
 
 def _costs(figures: Figures, full: list[Sample], connections: int) -> list[Target]:
@@ -180,13 +173,10 @@ def workers(
                 f"  {last.name}: {rates} checks/s by round; in the last {a_cpu_s:,.0f} checks a CPU second: "
                 f"{last.cpu_ms:.2f} ms a check of crawlers, {last.database_ms:.2f} of the database"
             )
-    targets = [
+    return [
         Target("URLs asked twice: none", sum(each.counts.twice for each in every), 0, at_most=True),
         Target("URLs left out: none", sum(urls - each.counts.urls for each in every), 0, at_most=True),
     ]
-    tell_targets(targets)
-    tell()
-    return targets
 
 
 def _worked(bench: Bench, number: int, urls: int, limit_s: float) -> Figures:

@@ -16,7 +16,7 @@ import psycopg
 from benchmarks.crawl.bench import Bench, Settings, open_bench
 from benchmarks.crawl.links import LINKS_A_PAGE, single
 from benchmarks.crawl.measure import bound
-from benchmarks.harness import ROOT, Target, module, say, tell, tell_targets
+from benchmarks.harness import ROOT, Target, module, say, tell
 from weboid.cli.processes.process import run_async
 from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
@@ -68,14 +68,11 @@ def store(settings: Settings, urls: int) -> list[Target]:
         quiet = steps.run("page queries, nothing next to", kind="query")
         steady = steps.both(f"recorded at {_RESULTS_A_S:.0f}/s", _RESULTS_A_S)
         full = steps.both("recorded as fast as possible", 0.0)
-    targets = [
+    tell(f"  recording is {alone / bare:.2f} × a bare update")
+    return [
         Target("results recorded next to 200 page queries/s ≥ 10,000 a second", full, 10_000),
         Target("page queries next to 200 results/s: median ≤ 3 × the median alone", steady / quiet, 3, at_most=True),
     ]
-    tell(f"  recording is {alone / bare:.2f} × a bare update")
-    tell_targets(targets)
-    tell()
-    return targets
 
 
 class _Steps:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from benchmarks.verdicts.figures import figures_of
 from benchmarks.verdicts.hurry import run_hurried
-from benchmarks.verdicts.reported import as_json, explain, tell, tell_head
+from benchmarks.verdicts.reported import as_json, explain, tell
 from benchmarks.verdicts.stage import ANSWER_S
 from benchmarks.verdicts.worth import tell_worth, worth_as_json, worths_of
 from benchmarks.verdicts.year import daily_as_json, live, new_database
@@ -66,7 +66,10 @@ def _run(given: argparse.Namespace, file: WorldFile, errors: Console) -> None:
         sys.stdout.write(json.dumps({**as_json(year, figures), **worth_as_json(year, worths)}, indent=1) + "\n")
         return
     console = Console(soft_wrap=True, highlight=False)
-    tell_head(console, year)
+    console.print(
+        f"{file.name or 'A world'}: {len(file.world.hosts)} hosts, {len(year.urls)} URLs, "
+        f"{file.days} days in {year.seconds:.0f} s"
+    )
     tell_worth(console, year, worths)
     tell(console, year, figures)
     if given.explain:

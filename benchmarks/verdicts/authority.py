@@ -33,11 +33,11 @@ def certificate_on(world: World, host: str, day: int, hour: int = 0) -> Certific
 class Authority:
     """An authority of its own with its file of trust in `folder`."""
 
-    def __init__(self, folder: Path, now: datetime) -> None:
+    def __init__(self, folder: Path) -> None:
         self.ca_file = folder / "authority.pem"
         """What a client must trust."""
         self._folder = folder
-        self._now = now
+        self._now = now = datetime.now(UTC)
         self._key = ec.generate_private_key(ec.SECP256R1())
         """Of all hosts: to make one is what costs."""
         self._ours, self._theirs = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
@@ -109,7 +109,3 @@ class Authority:
 def _named(name: str) -> x509.Name:
     # A common name has at most 64 characters; clients go by the alternative names alone.
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name[:64])])
-
-
-def new_authority(folder: Path) -> Authority:
-    return Authority(folder, datetime.now(UTC))

@@ -4,7 +4,7 @@ One law: it is read from the store in the words of the program itself; nothing i
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from benchmarks.verdicts.stage import FIRST_DAY
@@ -89,7 +89,7 @@ class Diary:
             finding = link_report(url.link, stored, WikiRules(self._config.policy)).finding
             since = None if finding.since is None else finding.since - FIRST_DAY
             change = Change(day, finding.verdict, finding.reason, since)
-            if not url.changes or url.changes[-1] != Change(url.changes[-1].day, *_said(change)):
+            if not url.changes or replace(url.changes[-1], day=day) != change:
                 url.changes.append(change)
         return checks
 
@@ -103,10 +103,6 @@ class Diary:
                 self._versions[key] = now
                 touched.append(key)
         return touched
-
-
-def _said(change: Change) -> tuple[Verdict, Reason | None, int | None]:
-    return change.verdict, change.reason, change.since
 
 
 def _new_diary(url: str) -> UrlDiary:

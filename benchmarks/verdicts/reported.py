@@ -19,14 +19,6 @@ _AROUND_DAYS = 60
 """Checks shown before and after the day that a case is about."""
 
 
-def tell_head(console: Console, year: Year) -> None:
-    """What was lived through, and in what time."""
-    console.print(
-        f"{year.file.name or 'A world'}: {len(year.file.world.hosts)} hosts, {len(year.urls)} URLs, "
-        f"{year.file.days} days in {year.seconds:.0f} s"
-    )
-
-
 def tell(console: Console, year: Year, own: Figures) -> None:
     """What belongs to the crawler alone."""
     checks = sum(len(url.checks) for url in year.urls)

@@ -12,7 +12,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Final
 
-from benchmarks.verdicts.authority import new_authority
+from benchmarks.verdicts.authority import Authority
 from benchmarks.verdicts.simulated import Answered, SimulatedWeb
 from benchmarks.verdicts.wayout import SimulatedTurns, open_simulated
 from benchmarks.worlds.sight import PATIENCE_S
@@ -143,7 +143,7 @@ async def open_socket_stage(
     def hour(host: str) -> int:
         return hours(host, today())
 
-    authority = new_authority(folder)
+    authority = Authority(folder)
     tls = authority.server_context(file.world, today, hour)
     http, https = ports if all(map(_is_free, ports)) else (0, 0)
     async with open_littleweb(

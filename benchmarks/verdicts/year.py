@@ -84,7 +84,7 @@ class Year:
 
 
 Show = Callable[[int], None]
-"""Hears of every day that is over."""
+"""Hears of every day, or whatever else is counted, that is over."""
 
 
 async def live(
