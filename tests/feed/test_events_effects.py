@@ -22,6 +22,7 @@ from weboid.feed.intake import Judge, WikiSpam
 from weboid.feed.stream import RawEvent
 from weboid.remote.feed.calls import local_feed_store
 from weboid.store.pages import stream
+from weboid.store.pages.page import PageChanges, PageUrls, record_intake
 from weboid.store.pages.page_pass import record_trees
 from weboid.store.pages.pending import Pending, list_pending, record_pending
 from weboid.store.pages.spam import list_spam_links
@@ -83,6 +84,19 @@ async def test_added_links_are_known_at_once_on_watched_pages_only(database: str
         )
         assert await wiki.links() == {use(1, A), use(1, B), use(2, C)}
         assert (applied.intake.links_new, applied.intake.urls_new) == (2, 2)
+
+
+async def test_an_added_link_survives_readings_of_a_copy_that_is_behind_even_if_it_was_there_before(
+    database: str,
+) -> None:
+    """A link that was taken out and put back: in between the copy has none."""
+    async with following(database, {1: [A], 2: []}) as wiki:
+        await wiki.take(links_added(1, [A], 5), links_added(2, [B], 5))
+        for minute, links in ((4, {use(1, A), use(2, B)}), (5, set())):
+            read = [PageUrls(page, 0, f"Page {page}", 2, None, {}) for page in (1, 2)]
+            changes = PageChanges(read=read, as_of=moment(minute))
+            await wiki.stored.do(record_intake, {wiki.stored.wiki.wiki: changes}, 200)
+            assert await wiki.links() == links
 
 
 async def test_spam_is_not_taken_in(database: str) -> None:

@@ -63,11 +63,12 @@ LIMIT %(limit)s
 SELECT page, urls FROM page WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) ORDER BY page FOR UPDATE
 
 -- name: record_urls_of
--- Without a mark, so that the next pass reads these pages again.
+-- Without a mark, so that the next pass reads these pages again. Nothing for an event that has come before.
 -- under lock: pages/page list_known, or list_urls_of, of the same pages before.
 UPDATE page SET urls = given.urls, mark = NULL, grown = greatest(given.grown, page.grown)
 FROM unnest(%(page)s::integer[], %(urls)s::bytea[], %(grown)s::timestamptz[]) AS given (page, urls, grown)
 WHERE page.wiki = %(wiki)s AND page.page = given.page
+    AND (page.urls <> given.urls OR given.grown > coalesce(page.grown, '-infinity'))
 
 -- name: record_released
 -- under lock: pages/page list_known, of the same pages before.

@@ -186,8 +186,8 @@ async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
         row = {"page": [page.page for page in plan.seen], "flagged": [page.is_settling(day) for page in plan.seen]}
         await conn.execute(SQL["record_seen"], {"wiki": wiki, **row})
     had = {page: set(_urls_of(plan.known[page])) for page in plan.grown}
-    more = {page: keys for page, keys in plan.grown.items() if keys != had[page]}
-    await record_page_urls(conn, wiki, more, plan.changes.added_at)
+    more = {page for page, keys in plan.grown.items() if keys != had[page]}
+    await record_page_urls(conn, wiki, plan.grown, plan.changes.added_at)
     spam = {page: plan.changes.added[page][1] for page in plan.grown}
     await record_spam_added(
         conn, wiki, {page: {key: spam[page][key] for key in spam[page].keys() - had[page]} for page in spam}
