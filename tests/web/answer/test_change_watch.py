@@ -118,7 +118,7 @@ async def test_what_people_do_drops_what_it_changes_in_every_process(wiki: WikiI
 
 
 async def test_every_action_of_people_is_followed_or_drops_everything() -> None:
-    known = change_watch._OF_URLS | change_watch._OF_DOMAINS | change_watch._OF_PEOPLE
+    known = change_watch._OF_URLS | change_watch._OF_DOMAINS | change_watch._OF_NO_LINK
     assert set(Action) - known == {Action.UNDO, Action.FORGET}
 
 

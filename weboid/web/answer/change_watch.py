@@ -50,8 +50,10 @@ _OF_URLS: Final = frozenset(
     }
 )
 _OF_DOMAINS: Final = frozenset({Action.REPORT_DOMAIN, Action.REMOVE_DOMAIN_REPORT})
-_OF_PEOPLE: Final = frozenset({Action.BLOCK, Action.UNBLOCK})
-"""They do not change answers about links."""
+_OF_NO_LINK: Final = frozenset(
+    {Action.BLOCK, Action.UNBLOCK, Action.CONFIRM_DEATH, Action.HOLD_DEATH, Action.RELEASE_DEATH}
+)
+"""They do not change answers about links, those on hosts not before the next check."""
 
 
 class ChangeWatch:
@@ -125,7 +127,7 @@ class ChangeWatch:
 
 def _changed_by(deed: LoggedAction) -> tuple[set[UrlKey], set[int]] | None:
     """The URLs, and the buckets of the domains, whose answers change; None = any may."""
-    if deed.action in _OF_PEOPLE:
+    if deed.action in _OF_NO_LINK:
         return set(), set()
     if deed.action in _OF_DOMAINS:
         return set(), {bucket_of(deed.object)}
