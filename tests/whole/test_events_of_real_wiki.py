@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 
 _SUPPORT: Final = Path(__file__).resolve().parents[1] / "support"
 _ACTS: Final = int(os.environ.get("WEBOID_TEST_ACTS", "40"))
-_PAGES: Final = [*(f"Quay {number}" for number in range(8)), *(f"User:Ann/List {number}" for number in range(4))]
+_PAGES: Final = [*(f"Quay {number}" for number in range(16)), *(f"User:Ann/List {number}" for number in range(8))]
 _CATEGORIES: Final = ("Harbour", "Ships", "Boats", "Rafts")
 _JOBS: Final = ("htmlCacheUpdate", "refreshLinks", "categoryMembershipChange")
 _URLS: Final = [f"https://site{number}.org/a?b=1+2&c=ü#{number}" for number in range(12)]
@@ -70,7 +70,9 @@ def _text(chance: random.Random, title: str) -> str:
 def _acts(chance: random.Random, count: int, template: list[str]) -> Iterator[tuple[str, str, str]]:
     for _ in range(count):
         title = chance.choice(_PAGES)
-        match chance.choice(["edit"] * 5 + ["category", "template"] + ["move", "move-alone", "delete", "undelete"] * 2):
+        match chance.choice(
+            ["edit"] * 9 + ["category", "template", "delete", "undelete"] * 2 + ["move", "move-alone"] * 4
+        ):
             case "category":
                 title = f"Category:{chance.choice(_CATEGORIES)}"
                 yield "edit", title, _text(chance, title)
@@ -146,4 +148,5 @@ async def test_changes_that_come_by_events_end_as_a_fresh_pass_ends(
         assert {row for row in came[name] if row[0] in matching} == fresh[name], name
     assert fresh["url"] <= came["url"]
     assert fresh["category"] <= came["category"]
-    print(seed, len(server.events), {kind: done.count(f"{kind} done") for kind in ("edit", "move", "delete")}, done)
+    kinds = ("edit", "move", "move-alone", "delete", "undelete")
+    print(len(server.events), "events of", {kind: done.count(f"{kind} done\n") for kind in kinds})
