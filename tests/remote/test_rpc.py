@@ -128,7 +128,7 @@ async def test_the_target_of_a_redirect_is_sent_as_text_and_nothing_that_is_judg
 CRAWLERS = """
 greet(), life(name host machine pid version doing figures is_last), count-due(until limit scheme),
 canaries(limit), lease!(until), share(until), renew(held), release(held), count-buckets(until),
-hosts(buckets until but limit), urls(hosts day),
+hosts(buckets until but limit), urls(hosts day), portions(hosts until),
 record!(checks held), paces(), moment(), lived(), accept-day(day is_over), confirm-day!(day),
 refuse-day!(since detail), exchange!(day written found), raise-alarm!(kind day detail), lower-alarm!(kind),
 slots(notes wanted), rest(host seconds), ask-look(look key), take-looks(limit), answer-look(look outcome)
