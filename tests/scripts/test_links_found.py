@@ -31,9 +31,9 @@ def test_each_link_is_listed_once_wherever_it_is_written(settings: WikiSettings)
     text = (
         "[http://a.org/ A] http://a.org/ <ref>{{cite web|url=http://b.org/ |title=B}}</ref> {{Official|http://c.org/}}\n"
         "<!-- http://no.org/ --> <nowiki>http://no.org/</nowiki> http://www.example.com/ "
-        f"https://de.wikipedia.org/ {COPY} [http://no.org/x|y z] {{{{Official|http://no.org/{{{{id}}}}}}}}"
+        f"https://de.wikipedia.org/ {COPY} [http://p.org/x|y z] {{{{Official|http://no.org/{{{{id}}}}}}}}"
     )
-    assert list(found(text, settings)) == ["http://a.org/", "http://b.org/", "http://c.org/"]
+    assert list(found(text, settings)) == ["http://a.org/", "http://b.org/", "http://p.org/x%7Cy", "http://c.org/"]
 
 
 def test_a_parameter_of_any_template_that_is_a_url_is_a_link(settings: WikiSettings) -> None:
