@@ -210,7 +210,8 @@ class Round:
             await self._take_hosts(room, until, hosts, put_off)
             due = await self._work.list_urls([host.key for host, _ in (*hosts, *put_off)], until.day)
             many = [host.key for host, _ in hosts if len(due[host.key]) > FEW_URLS]
-            portions = await self._work.begin_portions(many, until) if many else {}
+            # Without an hour no host rests: portions would follow each other, only more dearly.
+            portions = await self._work.begin_portions(many, until) if many and self._waits else {}
         except StoreAway:
             for waiting in hosts:
                 self._read.extendleft(self._shares.give_back(waiting.host.key))
