@@ -33,7 +33,7 @@ _WRITTEN = ("weboid", "weboid_scripts", "sql/queries", "tests", "benchmarks", "d
 
 LINES: Final = {
     ".": 120,
-    "archive/lookups": 886,
+    "archive/lookups": 888,
     "archive/saving": 800,
     "archive/service": 913,
     "archive/visits": 960,

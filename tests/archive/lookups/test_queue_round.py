@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from ipaddress import ip_network
 from typing import Any
 
@@ -12,6 +12,7 @@ from support.misbehaving import Act, Asked, Silence, reply
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.archive.lookups.look_up_result import LookUpResult
 from weboid.archive.lookups.queue_round import QueueRound, QueueTally
 from weboid.archive.lookups.queue_rows import wish_of as real_wish_of
 from weboid.archive.service.client import open_archive_client
@@ -308,6 +309,25 @@ async def test_what_could_not_be_given_back_while_the_store_was_away_is_looked_u
         is_away = False
         await queue.sweep()
         assert await waiting(wiki) == 0
+
+
+async def test_a_worker_that_hears_nothing_of_its_cancellation_holds_nobody_up(
+    wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+
+    async def look(*args: Any, **more: Any) -> LookUpResult:
+        begun.append("")
+        if len(begun) == 2:
+            raise StoreAway("the database restarts")
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        return LookUpResult([])
+
+    monkeypatch.setattr("weboid.archive.lookups.queue_round.look_up", look)
+    async with open_made_archive() as archive, worker(wiki.pool, [archive.service()], at_once=2) as (queue, _):
+        with pytest.raises(StoreAway):
+            await asyncio.wait_for(queue.sweep(), 20)
 
 
 async def test_a_stop_lets_what_is_under_way_end_and_gives_the_rest_back(wiki: WikiInStore) -> None:

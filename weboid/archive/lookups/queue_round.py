@@ -218,7 +218,9 @@ class QueueRound:
 
     async def _work(self, supply: asyncio.Queue[_Task | None]) -> None:
         """Makes one look-up after another; results of the other tasks are written together with its own."""
-        while (task := await supply.get()) is not None:
+        own = asyncio.current_task()
+        # A pool that hands a connection over just then takes no notice of a cancellation (wait_for of Python 3.11).
+        while not (own and own.cancelling()) and (task := await supply.get()) is not None:
             if self._is_ended:
                 continue
             result = await self._look_up(task)
