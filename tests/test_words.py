@@ -39,7 +39,7 @@ LINES: Final = {
     "archive/visits": 960,
     "bot": 2390,
     "checking": 2020,
-    "cli": 4_518,
+    "cli": 4_525,
     "cli/processes": 1675,
     "cli/terminal": 467,
     "config": 1150,

@@ -23,6 +23,7 @@ from support.realsources import TABLES
 from support.stored import do
 
 from weboid.cli import passes
+from weboid.cli.processes.sources import open_source
 from weboid.config import Config, WikiConfig, load_config
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.demo.littlewiki import open_littlewiki
@@ -113,10 +114,18 @@ async def test_the_wiki_that_waits_longest_comes_first(database: str) -> None:
             assert await passed_by(pool) == passed
 
 
-async def test_a_wiki_that_fails_is_shown_and_holds_up_no_other(database: str) -> None:
+@pytest.mark.parametrize("path", ["/gone", ""], ids=["its server", "an error of our own"])
+async def test_a_wiki_that_fails_is_shown_and_holds_up_no_other(
+    database: str, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(config: Config, wiki: WikiConfig) -> Any:
+        assert path or wiki.name.dbname != "awiki", "a fault"
+        return open_source(config, wiki)
+
+    monkeypatch.setattr(passes, "open_source", opened)
     printed = Console(file=StringIO(), width=200)
     async with open_pool(database, size=2, part="test") as pool, open_littlewiki(PLAIN) as little:
-        config = config_of(("awiki", f"{little.api_url}/gone"), ("bwiki", little.api_url))
+        config = config_of(("awiki", f"{little.api_url}{path}"), ("bwiki", little.api_url))
         fed = feeding(pool, 100, printed)
         for _ in range(2):
             await fed.next_pass(lambda: config)

@@ -189,10 +189,10 @@ async def reread_wikis(
             done = await again(partial(_reread, config, core, wiki, judged, source, day=today(), now=now()))
             total += done
             reported.pop(what, None)
-        except WeboidError as error:
+        except Exception as error:  # of one wiki: the others' pages are read
             if reported.get(what) != str(error):
                 reported[what] = str(error)
-                log.warning("%s: %s", what, error)
+                log.warning("%s: %s", what, error, exc_info=None if isinstance(error, WeboidError) else error)
 
     await side_by_side([partial(read, *each) for each in followed.items()], AT_ONCE)
     return total

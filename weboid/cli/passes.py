@@ -1,6 +1,7 @@
 """``weboid feed pass``: passes over wikis, once or again and again."""
 
 import asyncio
+import logging
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from weboid.cli.terminal.console import ProcessConsole, bar, print_once
 from weboid.cli.watched import with_watched
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName
-from weboid.errors import ConfigError, SourceError, WeboidError
+from weboid.errors import ConfigError, OutputClosedError, StoreError, WeboidError
 from weboid.feed.effects import FollowedWiki
 from weboid.feed.intake import SpamFilters
 from weboid.feed.page_pass import PagePass, PassProgress, refresh_namespaces
@@ -35,6 +36,8 @@ from weboid.store.pages.page import Intake
 from weboid.store.schedule.process import ProcessRole
 from weboid.wiki.criteria import Criteria, read_criteria
 from weboid.wiki.source import WikiSource
+
+log = logging.getLogger(__name__)
 
 _LOOK_S: Final = 300.0
 """The interval at which it is checked whether a pass over a wiki is due, and pages wait to be read."""
@@ -148,7 +151,7 @@ class Feeding:
                 self.busy.remove(wiki.name)
             if failure:
                 self.failed.add(wiki.name)
-                return isinstance(failure, SourceError)  # It was reported, and the next wiki is due.
+                return not isinstance(failure, StoreError)  # It was reported, and the next wiki is due.
         except WeboidError as error:
             self._say(error)
             return False
@@ -213,11 +216,15 @@ class Feeding:
             source=source,
         )
 
-    async def _try(self, config: Config, wiki: WikiConfig) -> WeboidError | None:
-        """Runs a pass, and prints how it ended; returns why it failed."""
+    async def _try(self, config: Config, wiki: WikiConfig) -> Exception | None:
+        """Runs a pass, and prints how it ended; returns why it failed, which is the trouble of this wiki alone."""
         try:
             done = await self._pass_over(config, wiki)
-        except WeboidError as error:
+        except OutputClosedError:
+            raise
+        except Exception as error:
+            if not isinstance(error, WeboidError):
+                log.error("a pass over %s ended by an error of our own", wiki.name, exc_info=error)
             print_once(self.console, self.reported, str(wiki.name), error)
             return error
         self.reported.pop(str(wiki.name), None)
