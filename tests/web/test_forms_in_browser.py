@@ -14,6 +14,8 @@ from support.webservice import DEAD, HOSTILE_TITLE
 pytestmark = [needs_browser, pytest.mark.timeout(300), pytest.mark.asyncio(loop_scope="module")]
 
 WIKI = "testwiki@wmflabs"
+_WIKI_FIELD = "Wiki, such as dewiki@WMF or de.wikipedia.org"
+_TITLE_FIELD = "Title of the page, or its address"
 NEW = "https://new.demo/it?a='b'"
 _MOST_TABS = 200
 
@@ -96,15 +98,15 @@ async def test_a_reader_asks_about_a_page_by_keyboard_and_in_another_language(pe
         await page.keyboard.press("Enter")
         assert page.url.endswith("#main")
         await page.keyboard.press("Tab")
-        await expect(page.get_by_label("Wiki, such as dewiki@WMF")).to_be_focused()
+        await expect(page.get_by_label(_WIKI_FIELD)).to_be_focused()
 
         # Wrong first: it is shown, and what was typed is still there.
         await page.keyboard.insert_text("nowiki@wmflabs")
-        await type_into(page, "Title of the page", "Page 1")
+        await type_into(page, _TITLE_FIELD, "Page 1")
         await press(page, "Show links")
         await expect(alert(page)).to_have_text("The wiki nowiki@wmflabs is not known here.")
-        await expect(page.get_by_label("Title of the page")).to_have_value("Page 1")
-        await type_into(page, "Wiki, such as dewiki@WMF", WIKI)
+        await expect(page.get_by_label(_TITLE_FIELD)).to_have_value("Page 1")
+        await type_into(page, _WIKI_FIELD, WIKI)
         await press(page, "Show links")
         await expect(page.get_by_role("heading", level=2).first).to_have_text("External links of Page 1")
         await expect(page.locator("li.link.dead")).to_have_count(1)

@@ -63,18 +63,25 @@ def add_routes(
     for route in ROUTES:
         for method in route.methods:
             served_by = hdrs.METH_GET if method == hdrs.METH_HEAD else method
-            app.router.add_route(method, route.path, handlers[route.name, served_by])
+            app.router.add_route(method, _pattern_of(route.path), handlers[route.name, served_by])
         if route.is_open:
             app.router.add_route(hdrs.METH_OPTIONS, route.path, preflight)
     unbound = handlers.keys() - {(route.name, method) for route in ROUTES for method in route.methods}
     assert not unbound, f"handlers without a route: {unbound}"
 
 
+def _pattern_of(path: str) -> str:
+    """The path with the title of a page, which may have slashes."""
+    return path.replace("{title}", "{title:.+}")
+
+
 def _pages(service: Service, config: Config, wikis: Wikis) -> _Bound:
     start = StartPage(service, wikis)
     yield "start", "GET", start.page
+    yield "wikis", "GET", start.wikis_page
     links = LinksPage(service, start)
     yield "link-info", "GET", links.link_info
+    yield "page", "GET", links.by_name
     yield "link-problem", "GET", links.link_problem
     yield "api-page", "GET", links.api
     yield "api-page", "POST", links.api

@@ -24,7 +24,7 @@ from weboid.web.http.respond import html_language, machine_language, sent
 from weboid.web.identity.session import Sessions
 from weboid.web.request.accept import Format
 from weboid.web.request.fields import fields_of
-from weboid.web.request.parameters import Parameters, parameters_of, wiki_of
+from weboid.web.request.parameters import Parameters, parameters_of, wiki_of, without
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import Route, format_of, route_of
 from weboid.web.request.work import FORMAT
@@ -52,9 +52,21 @@ class Service:
     sessions: Sessions
     kept: AnswerCache
 
+    async def named(self, given: Parameters) -> Parameters:
+        """The parameters with the wiki and the page by their own names, however somebody wrote them (W-3): a wiki by
+        its domain, in any case, or without its farm; both by the address of the page. What names nothing stays.
+        """
+        found = await self.answers.wikis.named(given.get("dbname", ""), given.get("title", ""))
+        if found is None:
+            return given
+        if found.page or found.title:
+            given = without(given, "title", "pageid", "curid")
+        page = {"pageid": found.page} if found.page else {"title": found.title} if found.title else {}
+        return {**given, "dbname": str(found.wiki), **page}
+
     async def find_wiki(self, given: Parameters) -> tuple[WikiName, StoredWiki]:
         """The wiki that a request names; raises Problem or NotFound."""
-        name = wiki_of(given)
+        name = wiki_of(await self.named(given))
         wiki, _ = await self.answers.wikis.find(name)
         return name, wiki
 

@@ -31,7 +31,7 @@ class NormalForm(ServiceHandlers):
         """
         given = await given_or_sent(request)
         head = {**self._service.head(self._service.today(), machine_words(given)), "form": FORM_VERSION}
-        farm = self._farm(given)
+        farm = self._farm(await self._service.named(given))
         if request.method == hdrs.METH_POST:
             urls = _urls_of(given)
             request[LINKS] = sum(1 + len(url) // _LENGTH for url in urls)

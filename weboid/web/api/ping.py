@@ -25,7 +25,7 @@ _MOST_PAGE: Final = 2**31
 class Ping(ServiceHandlers):
     async def ping(self, request: web.Request) -> web.Response:
         """Hands in pages by id or title, or for trusted clients those of a namespace or category."""
-        given = await given_or_sent(request)
+        given = await self._service.named(await given_or_sent(request))
         say = machine_words(given)
         if is_whole := bool({"namespace", "category"} & given.keys()):
             require_trusted(request)

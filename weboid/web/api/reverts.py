@@ -28,7 +28,7 @@ class Reverts(ServiceHandlers):
         """Takes a revert: 201, or 200 with the first one if that of the same link and revision is known."""
         if (client := client_of(request)) is None:
             raise Problem(403, "trusted-revert")
-        given = await given_or_sent(request)
+        given = await self._service.named(await given_or_sent(request))
         say, url = machine_words(given), url_of(given)
         page, revision = _edit_of(given)
         why, reverter = _reason_of(given), _reverter_of(given)

@@ -53,6 +53,7 @@ def cost_of(request: web.Request) -> int:
         cost += 1
     elif route.counts_pages:
         named = max((value.count("|") for name in _PAGES for value in request.query.getall(name, ())), default=0)
+        named = max(named, request.match_info.get("title", "").count("|"))
         cost += min(named + 1, MOST_PAGES)
     # All values are looked at, as a handler ignores empty ones and may read any of them.
     more = route.surcharge

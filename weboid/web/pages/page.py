@@ -86,11 +86,17 @@ class LinksPage:
         if not given.keys() - {"lang", "uselang", "all"}:
             async with lanes_of(request).turn(request, Lane.PAGES):
                 return await self._start.page(request)
-        return await self._html(request, given)
+        return await self._html(request, await self._service.named(given))
+
+    async def by_name(self, request: web.Request) -> web.Response:
+        """W-3: the links of a page at an address that can be read and shared, of the names of wiki and page."""
+        place = {"dbname": request.match_info["wiki"], "title": request.match_info["title"]}
+        given = {**given_in(request), **place}
+        return await self._html(request, await self._service.named(given))
 
     async def link_problem(self, request: web.Request) -> web.Response:
         """W-1: one call with the dead links of a page."""
-        given = given_in(request)
+        given = await self._service.named(given_in(request))
         callback, say, source = callback_of(given), machine_words(given), self._service.source
 
         def steps(answer: PageAnswer) -> Steps[bytes]:
@@ -105,7 +111,7 @@ class LinksPage:
         """W-8: pages by id or title, in the format that the request wants. A form may name more of them, for programs:
         a page for people is continued by addresses, which are too short for so many.
         """
-        given = await given_or_sent(request)
+        given = await self._service.named(await given_or_sent(request))
         requested = format_of(request)
         shown = link_filter_of(given, Extent.DEAD if requested is Format.JSON else Extent.FINDINGS)
         if requested is Format.HTML:

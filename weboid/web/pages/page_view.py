@@ -15,7 +15,7 @@ from weboid.web.answer.report import PageAnswer
 from weboid.web.formats.html import query, render_steps, time_html, url_query
 from weboid.web.formats.link_item import link_item
 from weboid.web.formats.link_view import link_view
-from weboid.web.request.parameters import LinkFilter, Parameters
+from weboid.web.request.parameters import LinkFilter, Parameters, without
 from weboid.web.words import phrases
 from weboid.web.words.messages import Messages
 
@@ -36,7 +36,7 @@ def html_steps(
     for page in answer.pages:
         view = yield from _page_view(page, answer, shown, given, say)
         pages.append(view)
-    beginning = _without(given, "continue")
+    beginning = without(given, "continue")
     return (
         yield from render_steps(
             "answer.html",
@@ -50,14 +50,10 @@ def html_steps(
             next=None if answer.next is None else query({**beginning, "continue": str(answer.next)}),
             is_all=shown.is_all,
             switch=query(
-                {**_without(given, "extent", "verdict", "copy", "continue"), "all": "0" if shown.is_all else "1"}
+                {**without(given, "extent", "verdict", "copy", "continue"), "all": "0" if shown.is_all else "1"}
             ),
         )
     )
-
-
-def _without(given: Parameters, *names: str) -> Parameters:
-    return {other: value for other, value in given.items() if other not in names}
 
 
 def _page_view(

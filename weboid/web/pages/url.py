@@ -111,7 +111,7 @@ class UrlPage:
 
     async def api(self, request: web.Request) -> web.Response:
         """One link of a page that has it, for programs; any other URL is refused (W-5)."""
-        given = given_in(request)
+        given = await self._service.named(given_in(request))
         say = machine_words(given)
         url = url_of(given)
         query, at = page_query_of(given), at_of(given)

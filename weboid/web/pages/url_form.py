@@ -31,7 +31,7 @@ class UrlForm:
         """The form, filled in. Raises Problem for what cannot be a URL or the name of a wiki."""
         url_of(given)
         if "dbname" in given:
-            wiki_of(given)
+            wiki_of(await self.service.named(given))
         values: dict[str, Any] = {
             "title": self.title,
             "why": self.why,

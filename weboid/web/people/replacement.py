@@ -155,7 +155,7 @@ class ReplacementPage(LinkForms):
         service, sessions = self._service, self._service.sessions
         say, url, day = html_words(request, given), url_of(given), self._service.today()
         if "dbname" in given:
-            wiki_of(given)
+            wiki_of(await service.named(given))
         async with service.pool.connection() as conn:
             known = (await find_urls(conn, [key_of(url)])).get(key_of(url))
             if known is None:

@@ -139,6 +139,11 @@ def only(given: Parameters, *names: str) -> dict[str, str]:
     return {name: given[name] for name in names if name in given}
 
 
+def without(given: Parameters, *names: str) -> dict[str, str]:
+    """The parameters of all other names."""
+    return {name: value for name, value in given.items() if name not in names}
+
+
 def page_query_of(given: Parameters, most: int = MOST_PAGES) -> PageQuery:
     """The `PageQuery` in the parameters of a request, of at most so many pages; raises Problem."""
     wiki = wiki_of(given)

@@ -181,6 +181,15 @@ ROUTES: Final = (
         counts_pages=True,
         is_described=True,
     ),
+    Route(
+        "page",
+        "/page/{wiki}/{title}",
+        parameters=_lang_and("all", "extent", "verdict", "copy", "at", "continue"),
+        cost=1,
+        lane=Lane.PAGES,
+        counts_pages=True,
+    ),
+    Route("wikis", "/wikis", lane=Lane.LISTS),
     _api(
         "link-problem",
         "/externalLinkProblem",
@@ -313,6 +322,8 @@ _ERROR_FORMATS: Final = (("/api/", _DATA), ("/changes", _DATA), ("/feeds/", _FEE
 """The formats of errors at addresses that do not exist, by how their paths begin."""
 
 _BY_PATH: Final = {route.path: route for route in ROUTES}
+_READABLE: Final = "/:@,()!"
+"""What a path may have as it is, in the names of wikis and pages."""
 _PATHS: Final = {route.name: route.path for route in ROUTES}
 
 
@@ -358,7 +369,7 @@ def address_of(name: str, /, **values: str | None) -> str:
     query = {}
     for key, value in values.items():
         if (variable := f"{{{key}}}") in path:
-            path = path.replace(variable, quote(value or "", safe=""))
+            path = path.replace(variable, quote(value or "", safe=_READABLE))
         elif value is not None:
             query[key] = value
     return f"{path}?{urlencode(query)}" if query else path

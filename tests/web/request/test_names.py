@@ -1,0 +1,90 @@
+"""The ways in which people name a wiki and its pages."""
+
+from urllib.parse import quote
+
+import pytest
+from support.webservice import Site
+
+from weboid.core.url.pasted import pasted_address, same_wiki
+
+_WIKI = "testwiki@wmflabs"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"dbname={_WIKI}&title=Page_1",
+        "dbname=testwiki&title=Page 1",
+        "dbname=TESTWIKI@wmflabs&pageid=1",
+        "dbname=wiki.demo&title=Page 1",
+        "dbname=http://wiki.demo/&pageid=1",
+        "title=http://wiki.demo/wiki/Page_1",
+        "title=wiki.demo/wiki/Page_1%23History",
+        "title=" + quote("http://wiki.demo/w/index.php?title=Page_1&action=edit"),
+        "title=" + quote("https://m.wiki.demo/w/index.php/Page_1"),
+        "title=" + quote("http://wiki.demo/?curid=1"),
+        "dbname=http://wiki.demo/wiki/Page_1",
+        "dbname=http://wiki.demo/wiki/Page_1&pageid=",
+    ],
+)
+async def test_a_page_is_found_however_it_is_named(site: Site, query: str) -> None:
+    for path in ("/externalLinkInfo", "/api/page"):
+        status, body, _ = await site.fetch(f"{path}?{query}")
+        assert (status, "http://dead.demo/" in body) == (200, True), body[:600]
+
+
+async def test_a_page_has_an_address_to_share(site: Site) -> None:
+    for wiki in (_WIKI, "testwiki", "wiki.demo"):
+        status, body, response = await site.fetch(f"/page/{wiki}/Page_1")
+        assert (status, response.content_type, "http://dead.demo/" in body) == (200, "text/html", True)
+    status, body, _ = await site.fetch("/page/wiki.demo/AC/DC?lang=de")
+    assert (status, "AC/DC" in body) == (404, True)
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("dbname=nowhere.example&title=Page_1", 400),
+        (f"dbname={_WIKI}&title=nowhere.example/wiki/Page_1", 404),
+        (f"dbname={_WIKI}&title=AC/DC", 404),
+        ("title=http://nowhere.example/wiki/Page_1", 400),
+        ("title=http://wiki.demo/nothing", 400),
+        ("dbname=wiki.demo", 400),
+    ],
+)
+async def test_what_names_no_page_is_said_to_be_none(site: Site, query: str, status: int) -> None:
+    assert (await site.fetch(f"/externalLinkInfo?{query}"))[0] == status
+
+
+async def test_all_wikis_are_listed_and_the_only_one_is_filled_in(site: Site) -> None:
+    page = await site.text("/wikis")
+    assert _WIKI in page
+    assert "wiki.demo" in page
+    assert f'value="{_WIKI}"' in await site.text("/")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Page 1",
+        "AC/DC",
+        "dewiki",
+        "javascript://a.example/wiki/X",
+        "//",
+        "http://[/wiki/X",
+        "ftp://a.example/",
+        "x" * 3000,
+    ],
+)
+def test_a_text_that_is_no_address_names_nothing(text: str) -> None:
+    assert pasted_address(text) is None
+
+
+def test_an_address_names_a_title_by_the_wikis_own_paths() -> None:
+    given = pasted_address("https://DE.wikipedia.org./wiki/S%C3%A3o_Paulo/A?x=1#y")
+    assert given is not None
+    assert (given.host, given.title_at("https://de.wikipedia.org/wiki/")) == ("de.wikipedia.org", "São_Paulo/A")
+    assert given.title_at("https://de.wikipedia.org/page/") == ""
+    assert same_wiki("de.m.wikipedia.org") == same_wiki("de.wikipedia.org")
+    assert same_wiki("m.mediawiki.org") == same_wiki("www.mediawiki.org")
