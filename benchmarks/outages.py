@@ -18,10 +18,10 @@ from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import planned_hour
 from weboid.core.record.policy import DEFAULT, Policy
 from weboid.core.record.reasons import Reason, code_reason
-from weboid.core.record.record import UNKNOWN_HOST, UNTRIED
+from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostEffect
 from weboid.core.record.status import Status, status_of
 from weboid.core.url.keys import host_key
-from weboid.core.verdict.judge import answered, judge, judge_host
+from weboid.core.verdict.judge import judge, judge_host
 from weboid.core.verdict.verdict import Verdict, finding_of
 
 _HOURS: Final = 24
@@ -110,7 +110,8 @@ def judged(life: Life, policy: Policy) -> Judged:
     record, host, day, dead, reports = UNTRIED, UNKNOWN_HOST, _FIRST, False, list[Report]()
     while (hour := (day - _FIRST) * _HOURS + planned_hour(key, day)) < life.hours:
         seen = life.on(hour)
-        host = answered(host) if seen is _FINE or seen.http else judge_host(host, seen, day, policy)
+        effect = HostEffect.ANSWERED if seen is _FINE or seen.http else HostEffect.SEEN
+        host = judge_host(host, seen, day, policy, effect)
         record, due = judge(record, seen, day, policy, host, host_key=key)
         is_dead = finding_of(record, host, policy).verdict is Verdict.DEAD
         if is_dead and not dead:

@@ -4,11 +4,10 @@ import pytest
 from support.demo_truth import ground_truth
 
 from weboid.core.observe.observation import Observation
-from weboid.core.record.policy import DEFAULT
+from weboid.core.record.policy import DEFAULT, MISSING
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNTRIED
 from weboid.core.record.status import Status
-from weboid.core.record.streak import NO_EVIDENCE
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import BUILT_IN, farm_named, parse_wiki_name
 from weboid.core.verdict.judge import judge
@@ -39,7 +38,7 @@ def test_the_story_is_long_enough_for_every_death_whatever_its_last_day() -> Non
             if link.verdict is Verdict.DEAD:
                 host = link.url.split("/")[2]
                 begun = max(life[-1].from_day for life in (link.life, HOST_LIVES.get(host, link.life)))
-                span = min(DEFAULT.span_of(reason, NO_EVIDENCE) for reason in link.reasons)
+                span = min(DEFAULT.missing_span if why in MISSING else DEFAULT.dead_span for why in link.reasons)
                 assert begun + latest_check + span <= STORY_DAYS, link.url
 
 

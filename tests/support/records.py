@@ -12,6 +12,9 @@ from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.status import Status
 from weboid.core.record.streak import NO_EVIDENCE, WIDEST, WIDEST_MISSING, Evidence, Streak
 
+WHOLE = Evidence(WIDEST, WIDEST_MISSING + 1)
+"""All evidence that there can be."""
+
 
 def random_record(chance: random.Random) -> UrlRecord:
     """Any record that the columns can hold, whether or not the judge would ever write it."""

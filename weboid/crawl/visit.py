@@ -32,7 +32,7 @@ from weboid.core.record.record import HostEffect, HostRecord, UrlRecord
 from weboid.core.record.specials import Special, believed
 from weboid.core.record.status import NO_CODE, Status
 from weboid.core.url.urls import front_page
-from weboid.core.verdict.judge import Judgement, host_after, is_host_failure, judge
+from weboid.core.verdict.judge import Judgement, is_host_failure, judge, judge_host
 from weboid.core.verdict.newcomers import (
     Newcomers,
     Recognition,
@@ -367,7 +367,7 @@ class Visit:
                 raise error
 
     def _host_after(self, seen: Observation, effect: HostEffect, moment: Moment) -> HostRecord:
-        return host_after(self._state, seen, effect, moment.day, self._policy)
+        return judge_host(self._state, seen, moment.day, self._policy, effect)
 
     def _judged(self, url: StoredUrl, seen: Observation, moment: Moment) -> Judgement:
         key = self._host.key.host_key

@@ -2,9 +2,10 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from support.records import WHOLE
 
 from weboid.core.record.policy import DEFAULT, may_prove, proven
-from weboid.core.record.streak import NO_STRIKES, WHOLE, Evidence, Streak
+from weboid.core.record.streak import NO_STRIKES, Evidence, Streak
 
 BARELY_MISSING = Evidence(missing=1 + DEFAULT.missing_span)
 BARELY_SILENT = Evidence(DEFAULT.dead_span)

@@ -97,9 +97,9 @@ def test_too_many_requests_leave_the_grounds_and_one_strike_of_another_kind_is_r
     found = grounds(checked((100, LOST), (103, LOST), (106, LIMITED)))
     assert (found.streak.strikes, found.days, found.needs_days) == (2, 3, 14)
     years = checked(*((day, LOST) for day in days(100, 600, 20)))
-    assert grounds(years).is_all_missing
+    assert grounds(years).streak.evidence.is_all_missing
     mixed = checked((100, SILENT), *((day, LOST) for day in days(103, 160)))
-    assert not grounds(mixed).is_all_missing
+    assert not grounds(mixed).streak.evidence.is_all_missing
 
 
 _SEEN = st.sampled_from([LOST, GONE, SILENT, SILENT_BY_HEARSAY, BROKEN, UNAVAILABLE, LIMITED, WALL, FINE])

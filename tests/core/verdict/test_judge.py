@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.observations import BROKEN, FINE, HELD, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
+from support.records import WHOLE
 
 from weboid.core.observe.ftp_replies import fault_observation
 from weboid.core.observe.observation import Observation
@@ -14,7 +15,7 @@ from weboid.core.record.policy import BELIEVED_DAYS, DEFAULT, LOOSEST, Policy, p
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.record.status import Status
-from weboid.core.record.streak import WHOLE, Evidence, Streak
+from weboid.core.record.streak import Evidence, Streak
 from weboid.core.verdict.judge import judge, judge_host
 from weboid.core.verdict.partial_loss import HOLD_DAYS
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.records import WHOLE
 from support.reports import Stored
 
 from weboid.assets import asset
@@ -15,7 +16,7 @@ from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.status import NO_CODE, Status
-from weboid.core.record.streak import WHOLE, Streak
+from weboid.core.record.streak import Streak
 from weboid.core.url.classify import classify
 from weboid.core.url.farms import WMF, WikiName
 from weboid.core.url.keys import key_of

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 from support.pages import page, prose
+from support.records import WHOLE
 
 from weboid.core.document.document import Document, document_of
 from weboid.core.document.portrait import BLANK, Newcomer, Portrait
@@ -15,7 +16,7 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.record.specials import Sight, Special, believed
 from weboid.core.record.status import Status
-from weboid.core.record.streak import WHOLE, Streak
+from weboid.core.record.streak import Streak
 from weboid.core.verdict.judge import judge_host
 from weboid.core.verdict.newcomers import (
     ACCEPTED_DAYS,

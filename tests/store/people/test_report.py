@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from support.observations import FINE, LOST, SILENT, WALL
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.core.url.classify import UrlClass
 from weboid.core.url.keys import bucket as bucket_of
-from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict, finding_of, with_claims
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict
+from weboid.core.verdict.wiki_rules import DEFAULT_RULES, wiki_finding
 from weboid.errors import StoreError
 from weboid.maintain.expiry import Expiry, expire, planned
 from weboid.store.db.key_scheme import record_scheme
@@ -168,9 +170,11 @@ async def test_a_domain_counts_as_reachable_when_half_of_it_is_reported(
         assert said[-1] is expected
         assert await reported_of_domain(stored, "dead.demo") == (Report(TODAY, None, None) if expected else None)
         known = await stored.known(own[-1])
-        assert finding_of(known.record, known.host).verdict is Verdict.DEAD
-        found = with_claims(finding_of(known.record, known.host), known.claims)
-        assert found.verdict is (Verdict.DOUBTFUL if expected else Verdict.DEAD)
+        found = [
+            wiki_finding(UrlClass.WATCHED, DEFAULT_RULES, record=known.record, host=known.host, claims=claims).verdict
+            for claims in (NO_CLAIMS, known.claims)
+        ]
+        assert found == [Verdict.DEAD, Verdict.DOUBTFUL if expected else Verdict.DEAD]
         assert (await stored.known(foreign[-1])).claims is NO_CLAIMS
 
 

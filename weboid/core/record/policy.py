@@ -71,12 +71,8 @@ class Policy:
         """The most days to the next check of any URL."""
         return max(self.working_interval, self.doubtful_interval, self.failing_interval, self.dead_interval_limit)
 
-    def span_of(self, reason: Reason, known: Evidence) -> int:
-        """The days of proof that a streak with this evidence needs when it fails for this reason."""
-        return self.span_if_missing(known) if reason in MISSING else self.span_of_all(known)
-
     def span_of_all(self, known: Evidence) -> int:
-        """The days of proof that it needs of all strikes together: the longest among their reasons (D-482)."""
+        """The days of proof that a streak needs of all strikes together: the longest among their reasons (D-482)."""
         return self._times(known) * (self.server_span if known.longer else self.dead_span)
 
     def span_if_missing(self, known: Evidence) -> int:
@@ -93,10 +89,11 @@ class Policy:
         checks of a fortnight (days 0, 3, 6, 8, 9 … 14) meet every weekday, and every day of a shorter cycle. What has
         long passed the span without being proven is as rarely checked as a doubt (D-3).
         """
-        span = self.span_of(reason, known)
+        is_missing = reason in MISSING
+        span = self.span_if_missing(known) if is_missing else self.span_of_all(known)
         if elapsed >= 2 * span:
             return max(self.failing_interval, self.doubtful_interval)
-        left = span - (known.missing_width if reason in MISSING else known.width)
+        left = span - (known.missing_width if is_missing else known.width)
         return max(1, min(self.failing_interval, left - _DAILY)) if left > 0 else self.failing_interval
 
 

@@ -16,9 +16,8 @@ class Evidence(NamedTuple):
 
     `missing` is one more than the width of those for which the host said that the page is missing, 0 without any;
     `longer`: they take the longer span, as the server said at one of them that it fails (5xx), or as much hangs on the
-    host. `relapse`: the page had failed and come back not long
-    before, so that it may come back again; without strikes: the streak that has ended makes the next one a relapse.
-    `held`: the newest may be our own trouble (C-16).
+    host. `relapse`: the page had failed and come back not long before, so that it may come back again; without strikes:
+    the streak that has ended makes the next one a relapse. `held`: the newest may be our own trouble (C-16).
     """
 
     width: int = 0
@@ -39,8 +38,6 @@ class Evidence(NamedTuple):
 
 
 NO_EVIDENCE: Final = Evidence()
-WHOLE: Final = Evidence(WIDEST, WIDEST_MISSING + 1)
-"""All evidence that there can be."""
 
 
 @dataclass(frozen=True, slots=True)

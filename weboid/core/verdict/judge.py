@@ -57,32 +57,19 @@ def judge(
     return Judgement(after, day + _varied(_interval(record, after, seen, day, policy, host), host_key, day))
 
 
-def judge_host(host: HostRecord, seen: Observation, day: int, policy: Policy = DEFAULT) -> HostRecord:
-    """The host record after one more visit to the host (C-5): any HTTP answer ends its streak.
+def judge_host(
+    host: HostRecord, seen: Observation, day: int, policy: Policy = DEFAULT, effect: HostEffect = HostEffect.SEEN
+) -> HostRecord:
+    """The host record after a check with this effect on it (C-5): any HTTP answer ends its streak.
 
-    Inferred observations and failures of other services change nothing.
+    What was seen changes nothing if it is inferred, or a failure of another service.
     """
-    if seen.inferred or seen.not_http:
+    is_seen = effect is HostEffect.SEEN
+    if effect is HostEffect.NONE or (is_seen and (seen.inferred or seen.not_http)):
         return host
-    if is_host_failure(seen):
+    if is_seen and is_host_failure(seen):
         return HostRecord(_struck(host.streak, seen, day, policy), seen.reason)
-    return answered(host)
-
-
-def answered(host: HostRecord) -> HostRecord:
-    """The host record after any HTTP answer, also of a URL that nobody watches."""
     return HostRecord(host.streak.ended())
-
-
-def host_after(host: HostRecord, seen: Observation, effect: HostEffect, day: int, policy: Policy) -> HostRecord:
-    """The host record after a check with this effect on it."""
-    match effect:
-        case HostEffect.NONE:
-            return host
-        case HostEffect.ANSWERED:
-            return answered(host)
-        case HostEffect.SEEN:
-            return judge_host(host, seen, day, policy)
 
 
 def is_host_failure(seen: Observation) -> bool:

@@ -43,7 +43,7 @@ class Extent(StrEnum):
 
 
 class Known(Protocol):
-    """The store's data of a watched URL."""
+    """The store's data of a watched URL. `is_working`: its checks alone find it so; `is_notable` is its file (U-6)."""
 
     @property
     def record(self) -> UrlRecord: ...
@@ -59,18 +59,10 @@ class Known(Protocol):
     def is_frozen(self) -> bool: ...
     @property
     def meant(self) -> str | None: ...
-
-
-class KnownLink(Known, Protocol):
-    """The same of one among the many of a page, which may only be counted."""
-
     @property
-    def is_working(self) -> bool:
-        """True if `finding_of` its record finds it working."""
-
+    def is_working(self) -> bool: ...
     @property
-    def is_notable(self) -> bool:
-        """True if its file is of a notable type (U-6)."""
+    def is_notable(self) -> bool: ...
 
 
 class KeyedLink(NamedTuple):
@@ -279,7 +271,7 @@ def _counted(keyed: KeyedLink, given: tuple[str, ...], finding: Finding) -> Link
 
 def keyed_reports(
     links: Iterable[KeyedLink],
-    known: Mapping[UrlKey, KnownLink],
+    known: Mapping[UrlKey, Known],
     rules: WikiRules = DEFAULT_RULES,
     *,
     spam: Collection[UrlKey] = (),
@@ -327,9 +319,7 @@ def keyed_reports(
     return reports
 
 
-def _shown_by_copies(
-    links: Iterable[KeyedLink], known: Mapping[UrlKey, KnownLink], rules: WikiRules
-) -> Steps[set[Url]]:
+def _shown_by_copies(links: Iterable[KeyedLink], known: Mapping[UrlKey, Known], rules: WikiRules) -> Steps[set[Url]]:
     """The pages of which a page's links to archives show copies, as far as these are not dead."""
     shown: set[Url] = set()
     for some in batches([each for each in links if each.link.url and is_archive_host(each.link.url.host)], _STEP):
@@ -374,8 +364,3 @@ def cited_on(link: LinkReport, day: int) -> LinkReport:
         return link
     snapshots = tuple(snapshot._replace(wanted=day, wanted_is=DistanceTo.CITATION) for snapshot in copies.snapshots)
     return link._replace(copies=replace(copies, snapshots=snapshots))
-
-
-def has_copy(link: LinkReport) -> bool:
-    """True if a copy of a dead or doubtful link can be shown."""
-    return link.copies is not None and bool(link.copies.snapshots)

@@ -105,14 +105,6 @@ class Claims(NamedTuple):
 NO_CLAIMS: Final = Claims()
 
 
-def with_claims(finding: Finding, claims: Claims) -> Finding:
-    """The finding as shown to people: a URL that counts as probably reachable is doubtful instead of dead (H-3,
-    D-44)."""
-    if finding.verdict is Verdict.DEAD and claims.assumed is not None:
-        return Finding(Verdict.DOUBTFUL, Reason.REPORTED, finding.since)
-    return finding
-
-
 @dataclass(frozen=True, slots=True)
 class Grounds:
     """The streak on which "dead" rests, or for which it waits, of the URL itself or (`of_host`) of its host.
@@ -127,11 +119,6 @@ class Grounds:
     of_host: bool
     is_proof: bool
     host_answers: bool
-
-    @property
-    def is_all_missing(self) -> bool:
-        """True if nothing else was seen at any strike of the streak."""
-        return self.streak.evidence.is_all_missing
 
 
 def grounds_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Policy = DEFAULT) -> Grounds | None:

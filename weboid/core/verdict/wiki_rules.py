@@ -10,12 +10,9 @@ from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.url.classify import UrlClass
 from weboid.core.url.urls import Url
-from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Verdict, finding_of, with_claims
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Verdict, finding_of
 from weboid.core.wikitext.link_lists import NO_FLAGS, PERMADEAD, PERMALIVE, SUBSCRIPTION, LinkLists
 from weboid.core.wikitext.settings import OfWiki
-
-LISTED: Final = frozenset({Reason.PERMALIVE, Reason.PERMADEAD, Reason.SUBSCRIPTION})
-"""The reasons of findings that a wiki's lists have changed."""
 
 _INVALID: Final = Finding(Verdict.INVALID)
 _SPAM: Final = Finding(Verdict.SPAM)
@@ -79,12 +76,9 @@ def wiki_finding(
         return _SPAM
     if kind is not UrlClass.WATCHED:
         return _UNKNOWN
-    if record is None:
-        finding = _UNKNOWN
-    else:
-        finding = finding_of(record, host, rules.policy)
-        if claims is not NO_CLAIMS:
-            finding = with_claims(finding, claims)
+    finding = _UNKNOWN if record is None else finding_of(record, host, rules.policy)
+    if finding.verdict is Verdict.DEAD and claims.assumed is not None:  # It is probably reachable (H-3, D-44).
+        finding = Finding(Verdict.DOUBTFUL, Reason.REPORTED, finding.since)
     return listed(finding, flags) if flags else finding
 
 

@@ -13,7 +13,7 @@ from weboid.core.record.policy import Policy
 from weboid.core.record.record import HostEffect, HostRecord
 from weboid.core.record.specials import Special
 from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.judge import host_after, is_host_failure, judge
+from weboid.core.verdict.judge import is_host_failure, judge, judge_host
 from weboid.remote.crawl.alone import unconfirmed
 from weboid.store.db.rows import HostKey, KnownUrl, StoredHost, StoredUrl
 from weboid.store.db.statements import Connection
@@ -93,6 +93,6 @@ def _judged(each: Sighting, known: KnownUrl, key: HostKey, before: HostRecord, p
     if (seen := each.seen) is None:
         due = each.day + min(each.days, policy.longest_interval)
         return Checked(url, host, each.day, None, known.record, due, before, before)
-    after = host_after(before, seen, each.effect, each.day, policy)
+    after = judge_host(before, seen, each.day, policy, each.effect)
     record, due = judge(known.record, seen, each.day, policy, after, host_key=key.host_key)
     return Checked(url, host, each.day, seen, record, due, before, after, each.disproved, each.effect)

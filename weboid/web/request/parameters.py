@@ -14,7 +14,7 @@ from weboid.core.record.days import days_from_epoch
 from weboid.core.url.farms import WikiName, parse_wiki_name
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
-from weboid.core.verdict.link_report import COPY_WANTED, Extent, LinkReport, has_copy, is_included
+from weboid.core.verdict.link_report import COPY_WANTED, Extent, LinkReport, is_included
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import ConfigError
 from weboid.web.request.problem import Problem
@@ -114,7 +114,7 @@ class LinkFilter:
         """True if the link is to be shown."""
         if not is_included(link, self.extent) or (self.verdicts and link.finding.verdict not in self.verdicts):
             return False
-        return self.copied is None or (link.copies is not None and has_copy(link) is self.copied)
+        return self.copied is None or (link.copies is not None and bool(link.copies.snapshots) is self.copied)
 
 
 Parameters = Mapping[str, str]

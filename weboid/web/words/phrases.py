@@ -118,7 +118,7 @@ def _proof_words(grounds: Grounds, write: _Write, long: Since) -> list[str]:
     assert streak.since is not None
     if grounds.of_host:
         key = "weboid-evidence-host"
-    elif grounds.is_all_missing:
+    elif grounds.streak.evidence.is_all_missing:
         key = "weboid-evidence-missing"
     else:
         key = "weboid-evidence-failing"
@@ -131,7 +131,7 @@ def _proof_words(grounds: Grounds, write: _Write, long: Since) -> list[str]:
 def _failing_words(grounds: Grounds, reason: Reason, status: Status, write: _Write, long: Since) -> str:
     if grounds.of_host:
         key = "weboid-evidence-host-since"
-    elif grounds.is_all_missing and reason in MISSING:
+    elif grounds.streak.evidence.is_all_missing and reason in MISSING:
         key = "weboid-evidence-missing-since"
     elif status in HOST_FAILURES:
         key = "weboid-evidence-unreachable-since"
@@ -144,7 +144,7 @@ def _failing_words(grounds: Grounds, reason: Reason, status: Status, write: _Wri
 def _needed_words(grounds: Grounds, reason: Reason, day: int, say: Messages) -> str:
     """The time until it will be called dead; no number of days if days alone are not enough any more."""
     is_missing = reason in MISSING and not grounds.of_host
-    if grounds.streak.elapsed(day) >= grounds.needs_days or (is_missing and not grounds.is_all_missing):
+    if grounds.streak.elapsed(day) >= grounds.needs_days or (is_missing and not grounds.streak.evidence.is_all_missing):
         return say.text("weboid-evidence-needs-more")
     if grounds.streak.evidence.relapse:
         return say.text("weboid-evidence-needs-relapse", grounds.needs_days)
