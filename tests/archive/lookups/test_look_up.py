@@ -27,10 +27,6 @@ NET = NetConfig(permit=(ip_network("127.0.0.1/32"),), user_agent="weboid-tests",
 URL = "http://gone.demo/page"
 CITED = datetime(2016, 5, 1, tzinfo=UTC)
 MARCH, LATER = datetime(2016, 3, 1, 10, tzinfo=UTC), datetime(2017, 3, 1, 10, tzinfo=UTC)
-LOGIN = (
-    b"<html><title>Log in</title><form action=/login method=post><input name=user><input type=password name=pass>"
-    b"<button>Log in</button></form></html>"
-)
 
 
 @asynccontextmanager
@@ -89,24 +85,6 @@ async def test_what_an_archive_withholds_is_never_shown(real_archive: RealArchiv
     real_archive.release(URL)
     real_archive.exclude(URL)
     assert (await asked([service])).found is None
-
-
-async def test_a_login_is_passed_over_for_an_older_copy(real_archive: RealArchive, service: ArchiveService) -> None:
-    real_archive.add(URL, datetime(2015, 1, 1, tzinfo=UTC), body=TEXT)
-    real_archive.add(URL, MARCH, body=LOGIN)
-    result = await asked([service])
-    assert result.found is not None
-    assert (result.found.stamp, result.requests) == (20150101000000, 3)
-
-
-async def test_only_copies_of_errors_or_of_after_the_death_are_unsuitable(
-    real_archive: RealArchive, service: ArchiveService
-) -> None:
-    real_archive.add(URL, MARCH, 404, HTML, b"not found here, sorry for that, nothing at all")
-    real_archive.add(URL, LATER, body=TEXT)
-    result = await asked([service], last_alive=date(2016, 4, 1))
-    assert result.outcome is LookupOutcome.UNSUITABLE
-    assert result.tries[0].passed
 
 
 async def test_a_copied_redirect_is_followed_within_it(real_archive: RealArchive, service: ArchiveService) -> None:
@@ -194,15 +172,6 @@ async def test_a_front_page_or_a_beginning_gives_way_to_the_page_itself_and_is_k
             result = await asked([archive.service()])
         assert (result.outcome, result.found and result.found.stamp) == (LookupOutcome.FOUND, stamp)
         assert result.requests == (2 if nearest is story else 3)
-
-
-async def test_a_session_in_the_address_is_left_out_only_where_nothing_else_is_known() -> None:
-    with_session = "http://gone.demo/page?id=7&PHPSESSID=0123456789abcdef0123456789abcdef"
-    async with open_made_archive({"http://gone.demo/page?id=7": [Copy(20160301100000)]}) as archive:
-        result = await asked([archive.service()], with_session)
-        assert result.found is not None
-        assert (result.found.note, result.found.own_address) == (Note.SIMILAR, result.found.address)
-        assert archive.count("/cdx") == 2
 
 
 async def test_where_the_index_is_closed_the_other_voice_finds_a_copy_or_never_none(real_archive: RealArchive) -> None:

@@ -21,8 +21,6 @@ from weboid.config import NetConfig
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.services import ArchiveService
-from weboid.core.observe.observation import Observation
-from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreAway
 from weboid.store.archives.changing_page import list_changing, record_lifted
 from weboid.store.archives.copy_queue import Rank, WantedCopy, count_queue, record_done, record_wanted
@@ -207,15 +205,6 @@ async def test_of_a_cited_copy_that_is_gone_no_copy_is_looked_for(database: str)
         assert (tally.spared, tally.requests, await waiting(wiki)) == (1, 0, 0)
 
 
-async def test_a_cited_copy_of_an_error_page_is_passed_over_for_a_better_one(database: str) -> None:
-    cited = f"https://web.archive.org/web/{LATE}/{URL}"
-    async with open_wiki(database, {1: [URL, cited]}, day=CAME) as wiki:
-        await lose(wiki)
-        async with open_made_archive({URL: [Copy(OLD), Copy(LATE, 404, b"not found")]}) as archive:
-            assert (await sweep(wiki, archive.service())).outcomes == {LookupOutcome.FOUND: 1}
-            assert [(kept.stamp, kept.origin) for kept in await snapshots(wiki)] == [(OLD, Origin.CHOSEN)]
-
-
 async def test_what_one_archive_excludes_is_looked_for_in_the_next(wiki: WikiInStore) -> None:
     def script(asked: Asked) -> Act | None:
         return reply(403, "X-Archive-Wayback-Runtime-Error: AdministrativeAccessControlException: Blocked Site Error")
@@ -226,15 +215,6 @@ async def test_what_one_archive_excludes_is_looked_for_in_the_next(wiki: WikiInS
         assert tally.outcomes == {LookupOutcome.FOUND: 1, LookupOutcome.EXCLUDED: 5}
         outcomes = {number: each.outcome for number, each in (await lookups(wiki)).items()}
         assert set(outcomes.values()) == {LookupOutcome.EXCLUDED, LookupOutcome.FOUND}
-
-
-async def test_why_copies_were_passed_over_is_kept(wiki: WikiInStore) -> None:
-    async with open_made_archive({URL: [Copy(OLD, 404, b"no"), Copy(LATE)]}) as archive:
-        await sweep(wiki, archive.service())
-        [lookup] = (await lookups(wiki)).values()
-        assert lookup.outcome is LookupOutcome.UNSUITABLE
-        assert lookup.passed is not None
-        assert "gone" in lookup.passed.split(",")
 
 
 async def test_two_workers_share_what_waits_and_the_limit_of_the_service(wiki: WikiInStore, database: str) -> None:
@@ -254,14 +234,6 @@ async def test_two_workers_share_what_waits_and_the_limit_of_the_service(wiki: W
         assert times[-1] - times[0] > 0.7
         counted = {state.kind: state.requests for state in await wiki.do(list_services)}
         assert counted[RequestKind.INDEX] == 6
-
-
-async def test_two_workers_share_what_waits_though_one_could_take_it_all(wiki: WikiInStore, database: str) -> None:
-    async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive, open_wiki(database, {}) as other:
-        service = archive.service(per_minute=600)
-        tallies = await asyncio.gather(sweep(wiki, service, at_once=2), sweep(other, service, at_once=2))
-        assert [tally.done for tally in tallies if tally.done < 2] == []
-        assert (sum(tally.done for tally in tallies), await waiting(wiki)) == (6, 0)
 
 
 async def test_a_sweep_waits_for_a_short_pause_and_leaves_nothing_undone(wiki: WikiInStore) -> None:
@@ -360,22 +332,6 @@ async def test_after_a_crash_what_was_begun_is_looked_up(wiki: WikiInStore, monk
         archive.act = lambda asked: None
         await asyncio.sleep(0.3)
         assert (await sweep(wiki, archive.service())).outcomes == {LookupOutcome.FOUND: 6}
-
-
-@pytest.mark.long
-async def test_the_newly_dead_come_before_the_doubtful_and_the_newest_first(database: str) -> None:
-    dead, older, newer = URLS[:3]
-
-    def script(url: str, day: int) -> Observation:
-        return LOST if day >= {dead: 101, older: 152, newer: 158}[url] else FINE
-
-    async with open_wiki(database, {1: [dead, older, newer]}, day=CAME) as wiki, open_made_archive() as archive:
-        for day in range(CAME, 162):
-            await wiki.round(day, script)
-        assert (await wiki.finding(dead)).verdict is Verdict.DEAD
-        await sweep(wiki, archive.service(), day=162, at_once=1)
-        asked = [each.target.split("url=")[1].split("&")[0] for each in archive.site.asked if "/cdx" in each.target]
-        assert [url.split("%2F")[2] for url in asked] == ["site0.demo", "site2.demo", "site1.demo"]
 
 
 async def test_of_a_page_that_always_changes_nothing_is_chosen_until_somebody_lifts_that(database: str) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from support.archives import KEY, SECRET, STAMP, Copy, SavingArchive, failed, failing, open_saving_archive, rate_limited
-from support.commands import Place
 from support.misbehaving import Asked, HangUp, reply, serve
 from support.observations import FINE, LOST
 from support.store_reads import list_savings
@@ -172,12 +171,6 @@ async def test_where_a_voice_is_silent_nothing_is_submitted(database: str, part:
         assert (await here.sweep()).put_off == 1
         assert here.archive.submitted == []
         assert await here.state() == (SavingState.WAITING, "error")
-
-
-async def test_links_that_do_not_plainly_work_are_never_queued(database: str) -> None:
-    async with saver(database, finds=LOST) as here:
-        await here.sweep()
-        assert (await here.saving(), here.archive.submitted) == (None, [])
 
 
 async def test_a_link_that_fails_meanwhile_is_not_saved(database: str) -> None:
@@ -450,35 +443,6 @@ async def test_a_link_that_is_spam_somewhere_is_not_saved(database: str) -> None
         await here.stored.do(record_spam_added, here.stored.wiki.wiki, {7: {key(ONE): ONE}})
         await here.sweep()
         assert await here.state() == (SavingState.REFUSED, "spam")
-
-
-async def test_the_command_saves_with_keys_of_the_environment_shown_nowhere(database: str, tmp_path: Path) -> None:
-    async with saver(database) as here:
-        here.archive.refusals[ONE] = failed("too-many-daily-captures")
-        place = Place(
-            tmp_path,
-            environ={
-                "WEBOID_DATABASE": database,
-                "WEBOID_CONTACT": "tests@weboid.example",
-                "WEBOID_NET_PERMIT": "127.0.0.0/8",
-                "WEBOID_ARCHIVE_SERVICES": "wayback",
-                "WEBOID_ARCHIVE_WAYBACK_BASE": here.archive.base,
-                "WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": "0",
-                "WEBOID_ARCHIVE_WAYBACK_REPLAY_PER_MINUTE": "0",
-                "WEBOID_ARCHIVE_SAVE_KEY": KEY,
-                "WEBOID_ARCHIVE_SAVE_SECRET": SECRET,
-            },
-        )
-        first = await place.run("archive", "--once", "--day", str(DAY))
-        assert first.status == 0, first.err
-        assert await here.state() == (SavingState.SAVED, "too-many-daily-captures")
-        here.archive.copies[ONE] = [Copy(STAMP)]
-        await here.pass_time()
-        second = await place.run("archive", "--once", "--day", str(DAY + 3))
-        assert await here.state() == (SavingState.KEPT, "")
-        assert [snapshot.stamp for snapshot in await here.snapshots()] == [STAMP]
-        output = first.out + first.err + second.out + second.err
-        assert not [word for word in (KEY, SECRET) if word in output]
 
 
 def test_keys_are_not_read_from_files_and_without_them_nothing_is_saved(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The file in which all processes of a user keep the limits of archives: shared, and robust whatever it is (A-2)."""
 
 import asyncio
-import fcntl
 import json
 import logging
 import os
@@ -181,31 +180,6 @@ async def test_what_cannot_be_used_is_left_alone_with_one_warning_and_the_proces
         await limiter.turn(SERVICE, INDEX)
     assert caplog.text.count("limits of archives hold for this process alone") == 1
     assert all(each.read_bytes() == b"precious" for each in machine.path.parent.glob("target"))
-
-
-async def test_on_a_full_disk_the_process_keeps_its_limits(
-    machine: Machine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    def full(*args: object) -> int:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "pwrite", full)
-    limiter = machine.process()
-    await limiter.turn(SERVICE, INDEX)
-    await limiter.rest(SERVICE, "refused", None)
-    with pytest.raises(Resting):
-        await limiter.turn(SERVICE, INDEX)
-    assert caplog.text.count("No space left") == 1
-
-
-async def test_a_lock_is_waited_for_two_seconds_at_most(machine: Machine, caplog: pytest.LogCaptureFixture) -> None:
-    await machine.process().turn(SERVICE, INDEX)
-    with machine.path.open() as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        async with asyncio.timeout(30):
-            await machine.process().turn(SERVICE, INDEX)
-    assert "another process keeps it locked" in caplog.text
-    await machine.process().turn(SERVICE, INDEX)
 
 
 async def test_many_processes_at_once_lose_no_request(machine: Machine) -> None:

@@ -27,7 +27,7 @@ from weboid.core.archive.configured import configured
 from weboid.core.archive.services import ArchiveService
 from weboid.core.archive.visits import QUARTER_DAYS
 from weboid.core.record.days import NEVER_DUE
-from weboid.core.record.moment import Moment, planned_hour
+from weboid.core.record.moment import Moment
 from weboid.core.record.reasons import Reason
 from weboid.core.url.urls import parse
 from weboid.core.verdict.verdict import Verdict
@@ -123,18 +123,6 @@ async def test_a_cited_copy_that_is_gone_dies_as_links_do(
     assert await kept(wiki, PAGES[2]) is None
 
 
-async def test_a_copy_that_comes_back_works_again(wiki: WikiInStore, archive: MadeArchive) -> None:
-    archive.deeds[PAGES[2]] = absent
-    for day in range(DAY, DAY + 22, 3):
-        await visit(wiki, archive, day)
-    assert (await wiki.finding(COPIES[2])).verdict is Verdict.DEAD
-    archive.deeds.clear()
-    for day in range(DAY + 22, DAY + 40, 6):
-        await visit(wiki, archive, day)
-    assert (await wiki.finding(COPIES[2])).verdict is Verdict.WORKING
-    assert await wiki.dead() == set()
-
-
 @pytest.mark.parametrize("deed", [absent, unavailable])
 async def test_an_archive_that_is_out_harms_no_copy(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
     await visit(wiki, archive, DAY)
@@ -191,28 +179,3 @@ async def test_a_short_address_is_resolved_once_by_its_archive_and_is_a_snapshot
         later = await kept(wiki, "https://www.mill.demo/a")
         assert later
         assert (later.stamp, later.address) == (20151004231813, cited)
-
-
-async def test_copies_that_may_not_be_contacted_stay_unknown(database: str, archive: MadeArchive) -> None:
-    cited = [
-        "https://archive.today/2011.01.01-000000/http://a.demo/",
-        "https://webarchive.loc.gov/all/20110101000000/http://a.demo/",
-    ]
-    async with open_wiki(database, {1: cited}, day=DAY) as wiki:
-        assert (await visit(wiki, archive, DAY)).visited == 0
-        assert await verdicts(wiki, cited) == [Verdict.UNKNOWN] * 2
-    assert archive.site.asked == []
-
-
-async def test_visits_of_a_day_begin_at_its_hour(wiki: WikiInStore, archive: MadeArchive) -> None:
-    hour = planned_hour(0, DAY + 1)
-    assert (await visit(wiki, archive, DAY + 1, hour=hour - 1)).visited == 0
-    assert (await visit(wiki, archive, DAY + 1, hour=hour)).visited == 6
-
-
-async def test_a_listing_in_an_archive_is_an_ordinary_link_there(database: str, archive: MadeArchive) -> None:
-    cited = f"https://web.archive.org/web/*/{PAGES[0]}"
-    async with open_wiki(database, {1: [cited]}, day=DAY) as wiki:
-        await visit(wiki, archive, DAY)
-        assert archive.others == [f"/web/*/{PAGES[0]}"]
-        assert (await wiki.finding(cited)).verdict is not Verdict.WORKING

@@ -3,37 +3,29 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import asdict
-from functools import partial
 
 import pytest
 from support.archives import (
-    NET,
     Deed,
     MadeArchive,
     absent,
-    busy,
     excluded,
     moved_to,
     no_moment,
     open_local_client,
     plays,
-    unavailable,
-    walled,
     withdrawn,
 )
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
-from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.replays import Replays
-from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.archive.visits.snapshot_rounds import SnapshotRounds, VisitTally
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.visits import HANDFUL, QUARTER_DAYS, STRIKE_DAYS, withdrawn_note
 from weboid.core.record.moment import Moment
 from weboid.core.url.archives import BY_NAME
 from weboid.store.archives.lookup import list_lookups
-from weboid.store.archives.service_limit import record_rests_over
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots, record_snapshots
 from weboid.store.upkeep.alarm import list_alarms
 
@@ -127,34 +119,6 @@ async def test_another_copy_is_looked_for_only_of_what_is_not_working(wiki: Wiki
     assert queued == [tuple(key(URLS[0]))]
 
 
-async def test_the_two_that_there_are_are_dropped_if_the_archive_says(wiki: WikiInStore, archive: MadeArchive) -> None:
-    await keep(wiki, 2)
-    archive.deeds |= {URLS[0]: withdrawn, URLS[1]: absent}
-    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 2, "dropped": 1, "struck": 1}
-    assert counts(await sweep(wiki, archive, DAY + STRIKE_DAYS)) == {"visited": 1, "struck": 1}
-    assert counts(await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS)) == {"visited": 1, "dropped": 1}
-
-
-async def test_a_site_withdrawn_as_a_whole_is_no_fault_of_it(wiki: WikiInStore, archive: MadeArchive) -> None:
-    await keep(wiki, 20)
-    archive.deeds |= dict.fromkeys(URLS[:5], excluded)
-    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 20, "kept": 15, "dropped": 5}
-
-
-@pytest.mark.parametrize("deed", [unavailable, busy, walled])
-async def test_what_proves_nothing_strikes_nothing(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
-    await keep(wiki, 3)
-    archive.usual = deed
-    for day in range(DAY, DAY + 10):
-        tally = await sweep(wiki, archive, day)
-        assert tally.struck + tally.dropped == 0
-    assert [(each.strikes, each.asked) for each in (await kept(wiki)).values()] == [(0, DAY - 91)] * 3
-    archive.usual = plays
-    for day in range(DAY + 10, DAY + 25):
-        await sweep(wiki, archive, day)
-    assert all(each.asked and each.asked >= DAY + 10 for each in (await kept(wiki)).values())
-
-
 @pytest.mark.parametrize("deed", [absent, no_moment, withdrawn])
 async def test_eight_days_without_the_archive_strike_none(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
     await keep(wiki, 30, due=DAY)
@@ -182,14 +146,6 @@ async def test_without_any_copy_that_ever_played_an_archive_that_shows_nothing_i
     assert counts(await sweep(wiki, archive, DAY + 1)) == {"visited": 5, "kept": 1, "struck": 4}
 
 
-async def test_canary_copies_that_play_have_been_visited(wiki: WikiInStore, archive: MadeArchive) -> None:
-    await keep(wiki, 1)
-    await keep(wiki, 5, due=DAY + 50, first=1)
-    archive.deeds[URLS[0]] = absent
-    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 1, "struck": 1}
-    assert {each.asked for url, each in (await kept(wiki)).items() if url != URLS[0]} == {DAY}
-
-
 async def test_no_more_than_a_handful_of_few_are_dropped_unsaid(wiki: WikiInStore, archive: MadeArchive) -> None:
     await keep(wiki, 40)
     archive.deeds |= dict.fromkeys(URLS[:8], withdrawn)
@@ -206,20 +162,6 @@ async def test_no_more_than_a_handful_of_few_are_dropped_unsaid(wiki: WikiInStor
     # What was allowed is not counted.
     archive.deeds[URLS[20]] = withdrawn
     assert (await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS + QUARTER_DAYS)).dropped == 1
-
-
-async def test_a_copy_moved_within_a_day_is_kept_where_it_is_now(wiki: WikiInStore, archive: MadeArchive) -> None:
-    await keep(wiki, 1)
-    archive.deeds[STAMP] = moved_to(20170101120000)
-    assert counts(await sweep(wiki, archive, DAY)) == {"visited": 1, "kept": 1}
-    assert (await kept(wiki))[URLS[0]].stamp == 20170101120000
-
-
-async def test_two_workers_visit_no_snapshot_twice(wiki: WikiInStore, archive: MadeArchive) -> None:
-    await keep(wiki, 40)
-    tallies = await asyncio.gather(sweep(wiki, archive, DAY), sweep(wiki, archive, DAY))
-    assert sum(tally.visited for tally in tallies) == 40
-    assert len(archive.played) == 40
 
 
 async def test_a_stop_leaves_the_rest_for_tomorrow(wiki: WikiInStore, archive: MadeArchive) -> None:
@@ -239,18 +181,3 @@ async def test_a_stop_leaves_the_rest_for_tomorrow(wiki: WikiInStore, archive: M
     assert tally.visited <= 4
     assert counts(await sweep(wiki, archive, DAY)) == {}
     assert (await sweep(wiki, archive, DAY + 1)).visited == 40 - tally.visited
-
-
-async def test_a_rest_of_a_simulated_day_ends_with_it(wiki: WikiInStore, archive: MadeArchive) -> None:
-    await keep(wiki, 30)
-    archive.usual = busy
-    for day, is_asked in ((DAY, True), (DAY, False), (DAY + 1, True), (DAY + 8, True)):
-        archive.usual = plays if day == DAY + 8 else busy
-        asked = len(archive.played)
-        await wiki.do(record_rests_over, day)
-        async with open_archive_client(NET, SharedLimiter(wiki.pool, partial(int, day))) as client:
-            replays = Replays(client, archive.services)
-            rounds = SnapshotRounds(wiki.pool, replays, now=partial(Moment, day), stopped=asyncio.Event())
-            await rounds.sweep()
-        assert (len(archive.played) > asked) == is_asked
-    assert {each.asked for each in (await kept(wiki)).values()} == {DAY + 8}

@@ -98,18 +98,6 @@ async def test_what_proves_nothing_changes_nothing(wiki: WikiInStore, archive: M
     assert await state(wiki) == (True, DAY, 0, day + 1)
 
 
-async def test_replacements_that_are_no_snapshots_are_left_to_checks(wiki: WikiInStore, archive: MadeArchive) -> None:
-    await suggest(wiki, "http://new.demo/", archive="")
-    assert await sweep(wiki, archive.services, DAY) == 0
-
-
-async def test_a_shortened_stamp_may_lead_to_a_copy_of_its_year(wiki: WikiInStore, archive: MadeArchive) -> None:
-    await suggest(wiki, f"https://web.archive.org/web/2011/{DEAD}")
-    archive.deeds[20110101000000] = moved_to(STAMP)
-    await sweep(wiki, archive.services, DAY)
-    assert await state(wiki) == (True, DAY, 0, DAY + ARCHIVE_DAYS)
-
-
 async def test_frames_that_say_200_for_nothing_fool_nobody(wiki: WikiInStore, real_archive: RealArchive) -> None:
     public = "https://www.webarchive.org.uk/wayback/archive"
     services = configured(("ukwa",), {"ukwa": {"base": real_archive.framed, "public": public, "replay_per_minute": 0}})

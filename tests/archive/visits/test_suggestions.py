@@ -170,31 +170,6 @@ async def test_a_host_on_the_stop_list_is_not_asked_and_its_suggestion_given_up_
     assert [entry.detail.split()[-1] for entry in await wiki.do(list_audit)] == ["(not-asked)"]
 
 
-async def test_two_crawlers_share_the_suggestions(wiki: WikiInStore) -> None:
-    async with serve(pages(new=reply(200, body=BODY))) as site, crawler(wiki) as new:
-        await suggest(wiki, *[site.url("/new")] * len(URLS))
-        counts = await asyncio.gather(new(100).sweep(), new(100).sweep())
-    assert sum(counts) == len(URLS)
-    assert site.lines().count("GET /new") == len(URLS)
-
-
-async def test_no_more_than_a_few_are_asked_at_once(wiki: WikiInStore) -> None:
-    await suggest(wiki, *(f"http://h{number}.demo/" for number in range(len(URLS))))
-    busy, most = 0, 0
-
-    async def ask(question: CheckRequest) -> Observation:
-        nonlocal busy, most
-        busy += 1
-        most = max(most, busy)
-        await asyncio.sleep(0.01)
-        busy -= 1
-        return FINE
-
-    suggestions = Suggestions(wiki.pool, ask, NAMES_ALONE, today=lambda: 100, stopped=asyncio.Event())
-    assert await suggestions.sweep() == len(URLS)
-    assert most <= 4
-
-
 async def test_while_we_are_cut_off_nothing_is_held_against_anybody(wiki: WikiInStore) -> None:
     await suggest(wiki, *(f"http://h{number}.demo/" for number in range(len(URLS))))
     await scripted(wiki, 100, lambda url: SILENT, CUT_OFF).sweep()
@@ -228,16 +203,6 @@ async def test_a_stop_leaves_the_rest_for_another_day(wiki: WikiInStore) -> None
     assert set(rows) == {(None, 101)}
 
 
-async def test_nothing_of_our_own_urls_is_touched(wiki: WikiInStore) -> None:
-    before = await wiki.rows("SELECT * FROM url"), await wiki.rows("SELECT * FROM host")
-    async with serve(pages(new=reply(301, "Location: /newer"), newer=reply(200, body=BODY))) as site:
-        await suggest(wiki, site.url("/new"))
-        await sweep(wiki, 100)
-    assert (await stands(wiki) or pytest.fail("it is gone")).works
-    assert (await wiki.rows("SELECT * FROM url"), await wiki.rows("SELECT * FROM host")) == before
-    assert await wiki.rows("SELECT count(*) FROM change") == [(0,)]
-
-
 def suggestion(archive: int = 0, **more: object) -> Replacement:
     values = {"day": 100, "asked": None, "due": 100, "strikes": 0, "works": False, "subject": "7", "name": "Ann"} | more
     return Replacement(key(URLS[0]), archive, "http://new.demo/", **values)  # type: ignore[arg-type]
@@ -268,16 +233,3 @@ def test_what_cannot_be_asked_waits_for_its_time() -> None:
     assert not is_given_up(worked, 200 + WORKING_DAYS + UNASKED_DAYS)
     assert is_given_up(worked, 201 + WORKING_DAYS + UNASKED_DAYS)
     assert not is_given_up(suggestion(1, works=True, asked=200), 201 + WORKING_DAYS + UNASKED_DAYS)
-
-
-async def test_a_running_crawler_finds_a_new_suggestion_by_itself(wiki: WikiInStore) -> None:
-    stopped = asyncio.Event()
-
-    async def ask(question: CheckRequest) -> Observation:
-        stopped.set()
-        return FINE
-
-    await suggest(wiki, "http://new.demo/")
-    async with asyncio.timeout(60):
-        await Suggestions(wiki.pool, ask, NAMES_ALONE, today=lambda: 100, stopped=stopped).run()
-    assert await state(wiki) == (True, 100, 0, 128)
