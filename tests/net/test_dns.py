@@ -21,7 +21,6 @@ from weboid.core.record.status import Status
 from weboid.errors import ConfigError
 from weboid.net import dns
 from weboid.net.dns import LookupFailed, Resolver
-from weboid.net.faults import fault_of
 from weboid.net.fetch import fetch_answer
 from weboid.net.guard import Guard
 from weboid.net.outbound import open_session
@@ -134,21 +133,6 @@ async def test_ipv6_is_asked_for_where_ipv4_will_not_do(
         assert await addresses(resolver, "site.test") == [*first, *(each for each in more if each not in first)]
 
 
-async def test_more_addresses_of_a_name_that_is_gone_are_none() -> None:
-    async with resolving({}) as (resolver, _):
-        assert await resolver.more_addresses("gone.test") == ()
-
-
-async def test_closing_ends_what_is_being_looked_up() -> None:
-    async with resolving({"site.test": None}) as (resolver, server):
-        asking = asyncio.create_task(resolver.addresses("site.test"))
-        while not server.asked:
-            await asyncio.sleep(0.01)
-        await resolver.close()
-        with pytest.raises((asyncio.CancelledError, LookupFailed)):
-            await asking
-
-
 class Truncating(asyncio.DatagramProtocol):
     """Says to every question that the answer is too long for a datagram."""
 
@@ -208,32 +192,6 @@ async def test_names_that_nobody_answers_do_not_keep_others_waiting() -> None:
             assert await resolver.addresses("site.test") == ("127.0.0.1",)
         await resolver.close()
         await asyncio.gather(*waiting, return_exceptions=True)
-
-
-async def test_an_unforeseen_fault_counts_against_nobody(settings: NetConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with (
-        name_server({"site.test": ["127.0.0.1"]}) as server,
-        open_session(replace(settings, dns=(server.address,))) as session,
-    ):
-        monkeypatch.setattr(dns._Channel, "ask", lambda *_: lost())
-        checks = (fetch_answer(session, "http://site.test/", turn=at_once) for _ in range(2))
-        results = await asyncio.gather(*checks, return_exceptions=True)
-    assert [type(each) for each in results] == [RuntimeError] * 2
-    assert [fault_of(each) for each in results if isinstance(each, Exception)] == [None] * 2
-
-
-async def lost() -> None:
-    """A fault that nobody foresaw: something waited for was cancelled."""
-    waited = asyncio.get_running_loop().create_future()
-    waited.cancel()
-    await waited
-
-
-async def test_a_name_that_cannot_be_asked_for_at_all_is_an_error_and_no_cancellation() -> None:
-    resolver = Resolver(LOOPBACK, ("127.0.0.1:9",), 1)
-    with pytest.raises(ValueError):
-        await resolver.addresses("a\ud800.test")
-    await resolver.close()
 
 
 async def test_answers_and_failures_are_remembered_and_of_many_addresses_some() -> None:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
-from support.misbehaving import Act, Certificates, HangUp, Silence, name_server, open_server, reply, serve
+from support.misbehaving import Act, Certificates, HangUp, Silence, open_server, reply, serve
 
 from weboid.config import NetConfig
 from weboid.core.record.reasons import Reason
@@ -55,20 +55,6 @@ async def fault(engine: SocketEngine, url: str, method: str = "GET", timeout_s: 
     return fault_of(raised.value)
 
 
-async def test_what_goes_out_is_just_this(engine: SocketEngine) -> None:
-    heard: list[bytes] = []
-
-    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        heard.append(await reader.readuntil(b"\r\n\r\n"))
-        writer.write(reply(204, body=None, kind=None))
-
-    async with open_server(talk, "127.0.0.1", None) as port:
-        request = Request("HEAD", f"http://127.0.0.1:{port}/a?b=c%20d", {"User-Agent": "test", "X-A": "ü"})
-        assert (await engine.send(request, 60)).code == 204
-    head = f"HEAD /a?b=c%20d HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUser-Agent: test\r\nX-A: ü\r\n\r\n"
-    assert heard == [head.encode()]
-
-
 async def test_a_request_that_is_unfit_is_our_mistake(engine: SocketEngine) -> None:
     unfit: list[tuple[str, str, dict[str, str]]] = [
         ("POST", "http://127.0.0.1/", {}),
@@ -104,20 +90,6 @@ async def test_one_line_is_kept_for_each_place(engine: SocketEngine) -> None:
         for _ in range(5):
             await asked(engine, one.url())
         assert one.connections == 5
-
-
-async def test_as_many_lines_to_a_place_are_kept_as_were_needed_at_once(
-    engine: SocketEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(engine_module, "KEPT_OF_ORIGIN", 3)
-    async with serve(lambda _: reply(200, body=PAGE)) as site:
-        for _ in range(3):
-            await asyncio.gather(*(asked(engine, site.url(f"/{number}")) for number in range(3)))
-        assert site.connections == 3
-        await asyncio.gather(*(asked(engine, site.url(f"/{number}")) for number in range(5)))
-        assert site.connections == 5
-        await asyncio.gather(*(asked(engine, site.url(f"/{number}")) for number in range(5)))
-        assert site.connections == 7
 
 
 async def test_who_wants_the_whole_body_gets_it_and_nothing_of_other_types(engine: SocketEngine) -> None:
@@ -229,17 +201,6 @@ async def test_when_files_run_out_kept_lines_make_room(engine: SocketEngine, mon
         assert one.connections == 2
 
 
-async def test_closing_ends_what_is_under_way_and_blames_nobody(engine: SocketEngine) -> None:
-    async with serve(lambda _: Silence()) as site:
-        asking = asyncio.create_task(asked(engine, site.url()))
-        while not site.asked:
-            await asyncio.sleep(0.01)
-        engine.close()
-        with pytest.raises(RuntimeError) as raised:
-            await asking
-    assert fault_of(raised.value) is None
-
-
 async def test_an_early_refusal_is_heard_although_the_question_was_cut_short(engine: SocketEngine) -> None:
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read(10)
@@ -268,18 +229,6 @@ async def test_a_question_that_does_not_fit_at_once_goes_out_all_the_same(
         url = f"http{'s' * secure}://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
         received = await engine.send(Request("GET", url, {"X": "a" * 20_000_000}), 60)
     assert int(received.body) > 20_000_000
-
-
-async def test_a_body_within_tls_is_read_in_any_number_of_records(
-    engine: SocketEngine, certificates: Certificates
-) -> None:
-    async def records() -> AsyncIterator[bytes]:
-        yield b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 50000\r\n\r\n"
-        for _ in range(50):
-            yield b"x" * 1000
-
-    async with serve(lambda _: records(), tls=certificates.good("127.0.0.1")) as site:
-        assert (await asked(engine, site.url())).body == b"x" * 50_000
 
 
 async def test_a_line_within_tls_is_kept_as_well(engine: SocketEngine, certificates: Certificates) -> None:
@@ -325,15 +274,6 @@ async def test_a_client_certificate_that_is_missed_after_the_handshake_is_a_logi
         found = await fault(engine, site.url())
     assert found is not None
     assert found.reason in (Reason.LOGIN, Reason.RESET)
-
-
-async def test_a_name_server_that_is_silent_does_not_outlast_the_request(settings: NetConfig) -> None:
-    async with (
-        name_server({"site.test": None}) as dns,
-        open_engine(replace(settings, dns=(dns.address,), connect_s=20)) as engine,
-    ):
-        found = await fault(engine, "http://site.test/", timeout_s=0.1)
-    assert found == Fault(Reason.TIMEOUT, reached=False)
 
 
 async def test_a_request_that_is_cancelled_closes_its_line(engine: SocketEngine) -> None:

@@ -213,21 +213,6 @@ async def test_a_byte_that_telnet_would_swallow_is_said_twice(settings: NetConfi
     assert b"OPTS UTF8 ON" in site.asked
 
 
-async def test_the_farewell_is_said(settings: NetConfig) -> None:
-    gone = asyncio.Event()
-    known_replies = answers(FILE)
-
-    def script(line: bytes) -> Act:
-        if line == b"QUIT":
-            gone.set()
-        return known_replies(line)
-
-    async with serve_ftp(script) as site:
-        await seen_at(settings, site.url())
-        async with asyncio.timeout(HANGING_S):
-            await gone.wait()
-
-
 async def test_no_data_connection_is_made_where_the_server_knows_its_files(settings: NetConfig) -> None:
     for given in (NO_DATA, {"MDTM": "550 No such file"}, {"SIZE": "550 No such file"}):
         seen, site = await scripted(settings, answers(given))

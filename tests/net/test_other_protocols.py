@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 import pytest
-from support.ftpserver import FtpSite, answers, serve_ftp
+from support.ftpserver import answers, serve_ftp
 from support.misbehaving import HangUp, Silence, Zone, at_once, name_server, noting
 
 from weboid.config import NetConfig
@@ -83,28 +83,6 @@ async def test_seats_are_given_back_whatever_happens(hasty: NetConfig, scheme: s
             await asyncio.gather(*(fetch(session, url, turn=at_once) for url in urls))
         assert session.seats.used == 0
     assert (silent.connections, rude.connections) == (1, 2)
-
-
-@BOTH
-async def test_who_gives_up_closes_the_connection(settings: NetConfig, scheme: str, fetch: Fetch) -> None:
-    came, ended = asyncio.Event(), asyncio.Event()
-
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        came.set()
-        await reader.read()
-        writer.close()
-        ended.set()
-
-    server = await asyncio.start_server(connected, "127.0.0.1", 0)
-    async with server, open_session(settings) as session:
-        url = FtpSite("127.0.0.1", server.sockets[0].getsockname()[1]).url(scheme=scheme)
-        check = asyncio.ensure_future(fetch(session, url, turn=at_once))
-        async with asyncio.timeout(60):
-            await came.wait()
-            check.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await check
-            await ended.wait()
 
 
 @BOTH

@@ -1,9 +1,7 @@
 """Fetching robots.txt from real servers: the rules, and how often it is requested (C-15)."""
 
 import asyncio
-import gc
 import gzip
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from ipaddress import ip_network
@@ -39,13 +37,6 @@ async def test_the_rules_of_an_origin_are_asked_for_once_by_get(settings: NetCon
     assert robots.allows("http://any.demo/x")
 
 
-@pytest.mark.parametrize("coding", ["gzip", "identity"])
-async def test_packed_rules_are_unpacked(settings: NetConfig, coding: str) -> None:
-    body = gzip.compress(RULES) if coding == "gzip" else RULES
-    robots, _ = await fetched(settings, serving(body, f"Content-Encoding: {coding}"))
-    assert robots.delay_s == 3
-
-
 async def test_a_small_file_that_unpacks_to_a_huge_one_is_read_within_bounds(settings: NetConfig) -> None:
     bomb = gzip.compress(RULES + b"Disallow: /x\n" * 2_000_000, compresslevel=1)
     assert len(bomb) < 200_000
@@ -68,15 +59,6 @@ async def test_a_small_file_that_unpacks_to_a_huge_one_is_read_within_bounds(set
 )
 async def test_what_no_rules_mean(settings: NetConfig, hasty: NetConfig, act: Act, robots: Robots) -> None:
     assert (await fetched(hasty if isinstance(act, Silence) else settings, lambda _: act))[0] == robots
-
-
-async def test_a_server_that_is_not_there_has_not_forbidden_anything_itself(settings: NetConfig) -> None:
-    async with serve(serving(RULES)) as site:
-        url = site.url()
-    async with open_session(settings) as session:
-        robots = await fetch_robots(session, url, turn=at_once)
-    assert not robots.allows(url)
-    assert not robots.is_reached
 
 
 async def test_five_redirects_of_all_kinds_are_followed(settings: NetConfig) -> None:
@@ -183,60 +165,3 @@ async def test_what_is_remembered_has_a_bound(
             await cache.robots_of(two.url())
     # The one used last was kept.
     assert [len(site.asked) for site in sites] == [1, 2, 1]
-
-
-async def test_a_file_larger_than_the_memory_is_read_but_not_remembered(
-    settings: NetConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(memory, "CHARS", 10)
-    async with serve(serving(RULES)) as site, open_session(settings) as session:
-        cache = RobotsCache(session, at_once)
-        assert (await cache.robots_of(site.url())).delay_s == 3
-        assert len(cache) == 0
-
-
-async def test_one_that_gives_up_ends_it_for_nobody_else(settings: NetConfig) -> None:
-    go = asyncio.Event()
-
-    async def turn(_: str) -> None:
-        await go.wait()
-
-    async with serve(serving(RULES)) as site, open_session(settings) as session:
-        cache = RobotsCache(session, turn)
-        first, second = (asyncio.create_task(cache.robots_of(site.url())) for _ in range(2))
-        await asyncio.sleep(0)
-        first.cancel()
-        go.set()
-        assert (await second).delay_s == 3
-        assert first.cancelled()
-        assert len(site.asked) == 1
-
-
-async def test_a_failure_of_ours_is_reported_to_all_who_wait_and_not_remembered(
-    settings: NetConfig, caplog: pytest.LogCaptureFixture
-) -> None:
-    class Busy(Exception):
-        pass
-
-    is_busy = True
-
-    async def turn(_: str) -> None:
-        await asyncio.sleep(0)
-        if is_busy:
-            raise Busy
-
-    async with serve(serving(RULES)) as site, open_session(settings) as session:
-        cache = RobotsCache(session, turn)
-        asking = [cache.robots_of(site.url()) for _ in range(3)]
-        assert [type(end) for end in await asyncio.gather(*asking, return_exceptions=True)] == [Busy] * 3
-        alone = asyncio.create_task(cache.robots_of(site.url()))
-        await asyncio.sleep(0)
-        alone.cancel()
-        await asyncio.gather(alone, return_exceptions=True)
-        is_busy = False
-        while len(cache._fetches):
-            await asyncio.sleep(0)
-        del alone
-        gc.collect()  # a task whose failure nobody has seen says so at its end
-        assert (await cache.robots_of(site.url())).delay_s == 3
-    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]

@@ -1,8 +1,6 @@
 """One check over SFTP against real servers, well-behaved ones and others that are not (C-10, C-13)."""
 
 import asyncio
-import subprocess
-import sys
 import warnings
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -60,30 +58,9 @@ class Members(Open):
         return False
 
 
-class Full(Open):
-    """Turns everybody away by the protocol's own words."""
-
-    def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
-        self.conn = conn
-
-    def begin_auth(self, username: str) -> bool:
-        self.conn.disconnect(asyncssh.DISC_TOO_MANY_CONNECTIONS, "Later")
-        return True
-
-
 class Secretive(asyncssh.SFTPServer):
     def stat(self, path: bytes) -> asyncssh.SFTPAttrs:
         raise asyncssh.SFTPPermissionDenied("no")
-
-
-class Slow(asyncssh.SFTPServer):
-    """Answers when the test is over."""
-
-    over = asyncio.Event()
-
-    async def stat(self, path: bytes) -> asyncssh.SFTPAttrs:
-        await self.over.wait()
-        return asyncssh.SFTPAttrs()
 
 
 class AtHome(asyncssh.SFTPServer):
@@ -202,19 +179,6 @@ async def test_who_lets_us_in_and_no_further_refuses(
     assert (seen.reason, seen.outcome) == (Reason.FORBIDDEN, Outcome.REFUSED)
 
 
-async def test_who_falls_silent_after_the_login_refuses(settings: NetConfig) -> None:
-    over = asyncio.Event()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Slow, "over", over)
-        async with serve_ssh(sftp=Slow) as site:
-            for answer_s in (0.5, 5.0, 50.0):  # on a busy machine the login alone may take long
-                seen = await seen_at(replace(settings, answer_s=answer_s), site.url())
-                if site.users:
-                    break
-            over.set()
-    assert (seen.reason, site.users) == (Reason.FORBIDDEN, ["anonymous"])
-
-
 async def test_an_old_server_is_alive_all_the_same(settings: NetConfig, tmp_path: Path) -> None:
     old: dict[str, Any] = {
         "kex_algs": ["diffie-hellman-group14-sha1"],
@@ -236,11 +200,6 @@ async def test_no_server_chooses_what_we_compute_with(settings: NetConfig) -> No
         async with serve_ssh(kex_algs=["diffie-hellman-group-exchange-sha256"]) as site:
             seen = await seen_at(settings, site.url())
     assert (seen.reason, seen.outcome, site.users) == (Reason.FORBIDDEN, Outcome.REFUSED, [])
-
-
-async def test_who_is_full_is_asked_another_time(settings: NetConfig) -> None:
-    async with serve_ssh(Full) as site:
-        assert (await seen_at(settings, site.url())).reason is Reason.RATE_LIMIT
 
 
 @pytest.mark.parametrize("text", ["Exceeded MaxStartups", "Not allowed at this time"])
@@ -294,8 +253,3 @@ async def test_what_is_not_ssh_is_a_fault(settings: NetConfig, greeting: bytes) 
 
     seen = await scripted(settings, once(), HangUp())
     assert (seen.status, seen.reason) == (Status.NETWORK, Reason.PROTOCOL)
-
-
-def test_the_library_is_loaded_only_for_the_first_such_url() -> None:
-    code = "import sys, weboid.cli, weboid.net.sftp; sys.exit('asyncssh' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
