@@ -68,13 +68,6 @@ def test_a_list_of_changes_that_goes_on_nowhere_is_none(service: LittleService, 
         list(client_of(service).changes(WIKI))
 
 
-def test_the_newest_change_is_known(service: LittleService) -> None:
-    assert client_of(service).newest_change(WIKI) == 0
-    for number in range(3):
-        service.add_change(f"http://a.demo/{number}", {})
-    assert client_of(service).newest_change(WIKI) == 3
-
-
 def test_a_list_of_changes_that_goes_back_is_none(service: LittleService) -> None:
     parts = [f'{{"version": 2, "changes": [], "next": {after}, "more": true}}'.encode() for after in (5, 4, 5)]
     service.misdeeds = [garbage(part) for part in parts]
@@ -149,22 +142,6 @@ def test_what_is_no_answer_is_none(service: LittleService, misdeed: Misdeed, say
         list(client_of(service).normal(["http://a.demo/"]))
 
 
-def test_pages_of_others_that_fail_are_refused(service: LittleService) -> None:
-    service.misdeeds = [garbage(status=404)]
-    with pytest.raises(ServiceRefused, match="not as Weboid"):
-        list(client_of(service).pages(WIKI, [1]))
-
-
-def test_an_unknown_wiki_is_named(service: LittleService) -> None:
-    with pytest.raises(ServiceRefused, match="xxwiki@WMF is not known"):
-        list(client_of(service).pages("xxwiki@WMF", [1]))
-
-
-def test_redirects_on_the_same_host_are_followed(service: LittleService) -> None:
-    service.misdeeds = [redirect("/api/normal")]
-    assert list(client_of(service).normal(["http://a.demo/"]))
-
-
 def test_the_token_stays_with_its_service(service: LittleService, tmp_path: object) -> None:
     client = client_of(service, TOKEN)
     with open_little_service() as other:
@@ -185,9 +162,3 @@ def test_what_is_no_token_is_reported_without_telling_it(token: str) -> None:
     with pytest.raises(WeboidError, match="WEBOID_TOKEN") as refused:
         WeboidClient("https://a.demo", user_agent="test", token=token)
     assert token not in str(refused.value)
-
-
-@pytest.mark.parametrize("address", ["weboid.demo", "ftp://a.demo", "http://", "http://u:p@a.demo", "http://[half"])
-def test_what_is_no_address_is_reported(address: str) -> None:
-    with pytest.raises(WeboidError, match=r"weboid\.toolforge\.org"):
-        WeboidClient(address, user_agent="test")

@@ -8,7 +8,7 @@ from support.little_service import link
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.classify import classify
 from weboid_scripts.weblinks.dead_links import LinkJudgement, LinkStanding, Rule, judged
-from weboid_scripts.weblinks.link_lines import Counts, link_line, shown
+from weboid_scripts.weblinks.link_lines import link_line, shown
 from weboid_scripts.weblinks.links_found import FoundLink
 from weboid_scripts.weblinks.scan_memory import Scan, scan_after
 
@@ -113,12 +113,3 @@ def test_a_row_of_failures_ends_when_something_arrives() -> None:
 
 def test_text_of_strangers_is_shown_as_plain_text() -> None:
     assert shown("a<<red>>b\x1b[31m\u202ec\n") == "a<U+003C><red>>b<U+001B>[31m<U+202E>c<U+000A>"
-
-
-def test_counts_are_shown_as_a_table() -> None:
-    counts = Counts(pages=1_200)
-    counts.links.update({LinkStanding.DEAD: 3, LinkStanding.GOOD: 40})
-    lines = counts.table().splitlines()
-    assert lines[0].split() == ["pages", "1,200"]
-    assert lines[1].split() == ["links", "43"]
-    assert len({len(line) for line in lines}) == 1

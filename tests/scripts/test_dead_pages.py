@@ -69,15 +69,6 @@ def test_a_simulation_changes_nothing_in_the_journal(wiki: Scene, monkeypatch: p
     assert wiki.wiki.reads() == 1
 
 
-def test_limits_and_filters_hold_for_dead_pages(wiki: Scene) -> None:
-    pages = {add_page(wiki, title): title for title in ("A", "B", "Talk:C")}
-    wiki.service.add_change(URL, pages)
-    run(wiki, "-weboid:dead", "-limit:1", "-always")
-    assert len(wiki.wiki.edits) == 1
-    run(wiki, "-weboid:dead", "-titleregex:B", "-always")
-    assert [each["pageid"] for each in wiki.wiki.edits] == list(map(str, list(pages)[:2]))
-
-
 def test_a_limit_counts_pages_that_had_something_to_repair(wiki: Scene) -> None:
     pages = {add_page(wiki, title): title for title in ("A", "B", "C")}
     wiki.service.add_change(URL, pages)
@@ -91,21 +82,5 @@ def test_links_on_very_many_pages_are_followed_on_the_wiki(wiki: Scene) -> None:
     wiki.service.add_change(URL, {first: "A"})
     wiki.service.changes[-1]["more"] = True
     wiki.wiki.users[URL.removeprefix("http://")] = [first, second]
-    run(wiki, "-weboid:dead", "-always")
-    assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(first), str(second)]
-
-
-def test_a_simulation_begins_where_the_last_run_ended_and_leaves_the_place(
-    wiki: Scene, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    first, second = add_page(wiki, "A"), add_page(wiki, "B")
-    wiki.service.add_change(URL, {first: "A"})
-    run(wiki, "-weboid:dead", "-always")
-    wiki.service.add_change(URL, {second: "B"})
-    capfd.readouterr()
-    with monkeypatch.context() as simulated:
-        simulated.setattr(config, "simulate", True)
-        run(wiki, "-weboid:dead")
-    assert "1 page read, 0 saved" in "".join(capfd.readouterr())
     run(wiki, "-weboid:dead", "-always")
     assert [edit["pageid"] for edit in wiki.wiki.edits] == [str(first), str(second)]

@@ -15,7 +15,7 @@ from support.repair_scene import last_skip
 
 from weboid.bot.reverts import EditedLink
 from weboid_scripts.journal.journal import Edit, Journal, NotedRevert, RevertShare
-from weboid_scripts.journal.journal_file import JournalError, JournalFile
+from weboid_scripts.journal.journal_file import JournalError
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 LINK = EditedLink("http://a.example/x", "http://a.example/x", "add copy", "D12")
@@ -76,11 +76,6 @@ def test_a_revision_is_that_of_the_edit_of_which_it_was_noted_last(journal: Jour
     assert [edit.number for edit in journal.unfinished_edits("dewiki")] == [crashed]
 
 
-def test_naive_moments_are_utc(journal: Journal) -> None:
-    journal.note_edit(replace(EDIT, moment=NOW.replace(tzinfo=None)))
-    assert journal.last_edits("dewiki", 1)[0].moment == NOW
-
-
 def test_edits_since_come_newest_first_across_parts(journal: Journal) -> None:
     with journal.file.writing():
         for revision in range(1, 1201):
@@ -116,30 +111,11 @@ def test_reverts_are_counted_among_the_last_edits_of_the_wiki(journal: Journal) 
     assert journal.reverts_among("dewiki") == RevertShare(1, 0)
 
 
-def test_cursor_and_count_do_not_touch_each_other(journal: Journal) -> None:
-    assert journal.cursor("dewiki") is None
-    journal.note_edit(EDIT)
-    journal.count_anew("dewiki")
-    assert journal.cursor("dewiki") is None
-    journal.set_cursor("dewiki", "c1")
-    journal.set_cursor("dewiki", "c2")
-    assert (journal.cursor("dewiki"), journal.cursor("enwiki")) == ("c2", None)
-    assert journal.reverts_among("dewiki") == RevertShare(0, 0)
-
-
 def test_the_last_skip_of_a_link_counts(journal: Journal) -> None:
     journal.note_skip("dewiki", 7, LINK.normal, "frozen", NOW)
     journal.note_skip("dewiki", 7, LINK.normal, "reverted", NOW + timedelta(days=1))
     assert last_skip(journal, "dewiki", 7, LINK.normal) == ("reverted", int((NOW + timedelta(days=1)).timestamp()))
     assert last_skip(journal, "dewiki", 7, OTHER.normal) is None
-
-
-def test_two_have_it_open(journal: Journal, path: Path) -> None:
-    with Journal(path) as other:
-        number = other.note_edit(EDIT)
-        assert journal.last_edits("dewiki", 1)[0].number == number
-        journal.note_revert(_revert(number))
-        assert len(other.reverts_of(number)) == 1
 
 
 _KILLED = """
@@ -166,12 +142,6 @@ def test_a_file_that_is_only_read_stays_as_it_is(journal: Journal, path: Path) -
             assert len(copy.reverts_of(number)) == 1
     assert path.read_bytes() == before
     assert journal.reverts_of(number) == []
-
-
-def test_a_file_that_is_not_there_and_only_read_is_not_made(path: Path) -> None:
-    with Journal(path, is_read_only=True) as copy:
-        assert copy.cursor("dewiki") is None
-    assert not path.exists()
 
 
 def test_what_was_noted_survives_a_kill(path: Path) -> None:
@@ -205,12 +175,6 @@ def test_the_database_of_another_program_is_refused(path: Path) -> None:
         Journal(path)
 
 
-def test_a_newer_form_is_refused(journal: Journal, path: Path) -> None:
-    journal.file.write("PRAGMA user_version = 99")
-    with pytest.raises(JournalError, match="another version"):
-        Journal(path)
-
-
 def test_a_damaged_journal_says_so(journal: Journal, path: Path) -> None:
     with journal.file.writing():
         for revision in range(1, 200):
@@ -221,26 +185,6 @@ def test_a_damaged_journal_says_so(journal: Journal, path: Path) -> None:
     path.write_bytes(content)
     with pytest.raises(JournalError, match=str(path)), Journal(path) as damaged:
         damaged.last_edits("dewiki", 200)
-
-
-def test_a_missing_folder_says_so(tmp_path: Path) -> None:
-    with pytest.raises(JournalError, match="look whether its folder is there"):
-        Journal(tmp_path / "nowhere" / "journal.sqlite3")
-
-
-def test_look_ups_go_by_indexes(journal: Journal) -> None:
-    for query in (
-        "SELECT number FROM edits WHERE wiki = '' AND page = 1 AND number IN"
-        " (SELECT edit FROM edited_links WHERE normal = '' AND edit = number)",
-        "SELECT number FROM edits WHERE wiki = '' AND revision < 5 ORDER BY revision DESC LIMIT 5",
-        "SELECT number FROM edits WHERE wiki = '' AND revision IS NULL",
-        "SELECT * FROM edited_links WHERE edit = 1 ORDER BY place",
-        "SELECT * FROM reverts WHERE edit = 1",
-    ):
-        plan = " ".join(row[3] for row in journal.file.rows(f"EXPLAIN QUERY PLAN {query}"))
-        assert "SEARCH" in plan, query
-        assert "SCAN" not in plan, query
-        assert "TEMP B-TREE" not in plan, query
 
 
 def test_a_full_disk_says_so_and_loses_nothing_noted(journal: Journal) -> None:
@@ -268,26 +212,3 @@ def test_who_waits_in_vain_for_another_script_is_reported_and_can_go_on(
         reader.execute("COMMIT")
         journal.note_edit(EDIT)
         assert reader.execute("SELECT count(*) FROM edits").fetchall() == [(1,)]
-
-
-def test_who_only_reads_does_not_wait_for_ever(journal: Journal, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weboid_scripts.journal.journal_file._PATIENCE_S", 0.05)
-    with closing(sqlite3.connect(path, isolation_level=None)) as other:
-        other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(JournalError, match="another script"):
-            Journal(path, is_read_only=True)
-
-
-def test_what_is_written_together_is_written_whole_or_not(path: Path) -> None:
-    file = JournalFile(path)
-    file.ensure("CREATE TABLE IF NOT EXISTS scans (url TEXT PRIMARY KEY)")
-
-    def write_half() -> None:
-        with file.writing():
-            file.write("INSERT INTO scans VALUES ('a')")
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        write_half()
-    assert file.rows("SELECT * FROM scans") == []
-    file.close()

@@ -2,7 +2,6 @@
 
 import re
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -30,14 +29,6 @@ def test_a_page_is_repaired_in_one_edit_and_noted(wiki: Scene) -> None:
         [noted] = journal.last_edits(WIKI, 5)
     assert (noted.page, noted.parent, noted.revision) == (page, parent, wiki.wiki.pages[page].revision)
     assert [(each.url, each.action) for each in noted.links] == [(URL, "archive-added")]
-
-
-def test_what_was_repaired_is_left_alone(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:
-    add_page(wiki, "A")
-    run(wiki, "-page:A", "-always")
-    run(wiki, "-page:A", "-always")
-    assert len(wiki.wiki.edits) == 1
-    assert "1  nothing-to-do" in "".join(capfd.readouterr())
 
 
 def test_a_simulation_shows_edits_and_leaves_no_trace(
@@ -77,17 +68,6 @@ def test_what_the_wiki_refuses_is_noted_and_the_run_goes_on(wiki: Scene, capfd: 
             assert noted[0] == word, error
             assert re.search(rf"\d  {word}\n", out), error
         assert journal.unfinished_edits(WIKI) == []
-
-
-def _edited_once(wiki: Scene, then: Callable[[], object]) -> None:
-    done: list[str] = []
-
-    def before(title: str) -> None:
-        if title not in done:
-            done.append(title)
-            then()
-
-    wiki.wiki.before_saving = before
 
 
 def test_a_page_that_changed_since_it_was_read_is_analysed_again_before_it_is_saved(
@@ -138,22 +118,6 @@ def test_a_second_conflict_is_left_alone(wiki: Scene, capfd: pytest.CaptureFixtu
         assert len(journal.unfinished_edits(WIKI)) == 2
 
 
-def test_a_page_that_was_repaired_meanwhile_needs_nothing(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:
-    add_page(wiki, "A")
-    _edited_once(wiki, lambda: wiki.wiki.save("A", "Nothing but text."))
-    run(wiki, "-page:A", "-always")
-    assert wiki.wiki.text("A") == "Nothing but text."
-    assert "1  nothing-to-do" in "".join(capfd.readouterr())
-
-
-def test_a_page_that_is_deleted_meanwhile_is_not_made_anew(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:
-    page = add_page(wiki, "A")
-    _edited_once(wiki, lambda: wiki.wiki.pages.pop(page))
-    run(wiki, "-page:A", "-always")
-    assert "A" not in [each.title for each in wiki.wiki.pages.values()]
-    assert "1  deleted" in "".join(capfd.readouterr())
-
-
 def test_what_is_no_page_to_repair_is_counted(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:
     wiki.wiki.save("Old", "#REDIRECT [[A]]", is_redirect=True)
     wiki.wiki.save("Style", "a {}", model="css")
@@ -163,19 +127,6 @@ def test_what_is_no_page_to_repair_is_counted(wiki: Scene, capfd: pytest.Capture
     for word in ("redirect", "no-wikitext", "no-page", "kept-off"):
         assert f"1  {word}" in out
     assert wiki.wiki.edits == []
-
-
-def test_long_texts_come_in_several_parts(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:
-    wiki.wiki.most_texts = 7
-    for number in range(20):
-        add_page(wiki, f"P{number}")
-    wiki.wiki.save("Old", "#REDIRECT [[A]]", is_redirect=True)
-    run(wiki, *(f"-page:P{number}" for number in range(20)), "-page:Nowhere", "-page:Old", "-always")
-    assert len(wiki.wiki.edits) == 20
-    assert wiki.service.count("/api/page") == 1
-    out = "".join(capfd.readouterr())
-    assert "1  no-page" in out
-    assert "1  redirect" in out
 
 
 def test_who_says_no_keeps_the_page(wiki: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ from support.repair_scene import WIKI, Scene, add_page, run, settings
 
 from weboid.errors import WeboidError
 from weboid_scripts import weboid_repair
-from weboid_scripts.client import ServiceGarbled, ServiceUnreachable
 from weboid_scripts.common.saving import Saver
 from weboid_scripts.common.wiki_settings import SettingsRefused
 
@@ -31,11 +30,6 @@ def test_settings_that_do_not_fit_are_reported_with_all_faults(scene: Scene) -> 
         run(scene, "-page:A", "-always")
     assert "options.run" in str(refused.value)
     assert "cite.names" in str(refused.value)
-
-
-def test_a_wiki_without_settings_is_reported_where_to_write_them(scene: Scene) -> None:
-    with pytest.raises(SettingsRefused, match=r"MediaWiki:Weboid\.json"):
-        run(scene)
 
 
 def test_settings_may_come_from_a_file(scene: Scene, tmp_path: Path) -> None:
@@ -61,14 +55,6 @@ def test_wrong_options_are_reported_before_anything_is_read(scene: Scene) -> Non
             message = str(error)
         assert re.search(says, message), words
         assert scene.wiki.reads() == scene.wiki.counted["edit"] == 0, words
-
-
-def test_a_service_that_is_not_there_or_another_one_is_reported(wiki: Scene) -> None:
-    add_page(wiki, "A")
-    with pytest.raises(ServiceUnreachable, match="-service:"):
-        weboid_repair.repair_pages(wiki.site, ["-service:http://127.0.0.1:9", "-page:A", "-always"])
-    with pytest.raises(ServiceGarbled, match="does not answer as version 2"):
-        weboid_repair.repair_pages(wiki.site, [f"-service:{wiki.wiki.base}", "-page:A", "-always"])
 
 
 def test_a_rate_is_kept(scene: Scene) -> None:

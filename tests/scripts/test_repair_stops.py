@@ -74,15 +74,6 @@ def test_a_run_page_that_is_deleted_in_the_middle_of_a_run_stops_it(wiki: Scene)
     assert len(wiki.wiki.edits) == 1
 
 
-@pytest.mark.parametrize(("trouble", "says"), [("has_messages", "talk page"), ("is_blocked", "Wrong copies")])
-def test_messages_and_blocks_stop_it_before_the_first_edit(wiki: Scene, trouble: str, says: str) -> None:
-    add_page(wiki, "A")
-    setattr(wiki.wiki, trouble, True)
-    with pytest.raises(RunStopped, match=says):
-        run(wiki, "-page:A", "-always")
-    assert wiki.wiki.counted["edit"] == 0
-
-
 def test_a_partial_block_does_not_stop_it(wiki: Scene) -> None:
     add_page(wiki, "A")
     wiki.wiki.is_blocked = wiki.wiki.is_partly_blocked = True

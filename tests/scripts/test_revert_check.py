@@ -18,7 +18,7 @@ from weboid.bot.reverts import EditedLink
 from weboid_scripts.common.revisions import RevisionReader
 from weboid_scripts.common.wiki_query import WikiSilent
 from weboid_scripts.journal.journal import Edit, Journal, NotedRevert
-from weboid_scripts.reverts.revert_check import COUNTED, REVERTED, UNKNOWN, RevertCheck, note_reverts, too_many_reverts
+from weboid_scripts.reverts.revert_check import COUNTED, REVERTED, UNKNOWN, RevertCheck, too_many_reverts
 from weboid_scripts.reverts.revert_search import ExaminedEdit, RevertSearch
 
 BOT: Final = "WeboidBot"
@@ -247,13 +247,6 @@ def test_one_link_put_back_by_hand_leaves_the_other_alone(wiki: Wiki) -> None:
     assert wiki.may_repair() == {URL: REVERTED, OTHER: None}
 
 
-def test_what_others_wrote_meanwhile_does_not_hide_why(wiki: Wiki) -> None:
-    partly = DONE.replace(f"|archive-url={COPY}|archive-date=2012-05-07", "")
-    wiki.site.revise(PAGE, "Author", DONE + "News.\n", "news")
-    wiki.site.revise(PAGE, "Doubter", partly + "News.\n", "the archived copy is blank")
-    assert wiki.found() == {URL: ("reverted", "wrong-copy", "Doubter")}
-
-
 def test_an_edit_that_vandalism_took_along_is_no_fault_of_ours(wiki: Wiki) -> None:
     wiki.site.revise(PAGE, "Vandal", DONE + "Nonsense!\n")
     wiki.site.revise(PAGE, "Guard", PLAIN, "rvv")
@@ -306,22 +299,6 @@ def test_a_link_that_we_repaired_twice_was_reverted_once(wiki: Wiki) -> None:
     assert [len(each.reverts) for each in wiki.examined(wiki.edit, newer)] == [0, 2]
 
 
-def test_a_page_that_is_again_as_we_saved_it_is_not_read(wiki: Wiki) -> None:
-    wiki.revised(*BLANKED_AND_RESTORED)
-    wiki.examined()
-    assert [query["rvprop"] for query in wiki.site.asked] == ["ids|user|comment|tags|sha1|timestamp"]
-
-
-def test_an_edit_of_a_page_that_is_gone_was_not_saved(wiki: Wiki) -> None:
-    last = wiki.site.saved[-1].revision
-    wiki.site.revise(8, "Author", PLAIN)
-    there = wiki.repaired(8)
-    wiki.journal.note_edit(Edit(WIKI, PAGE, "A", None, last, NOW, "", LINKS))
-    wiki.site.delete(PAGE)
-    examined = wiki.examined(*wiki.journal.unfinished_edits(WIKI), there)
-    assert [each.edit for each in examined] == [there]
-
-
 def test_a_silent_wiki_means_not_now_for_what_was_done_before_alone(wiki: Wiki) -> None:
     wiki.site.is_silent = True
     assert wiki.may_repair() == {URL: UNKNOWN, OTHER: UNKNOWN}
@@ -332,11 +309,6 @@ def test_a_silent_wiki_means_not_now_for_what_was_done_before_alone(wiki: Wiki) 
     wiki.site.is_silent = True
     with pytest.raises(WikiSilent):
         wiki.examined()
-
-
-def test_a_link_that_the_journal_does_not_have_costs_the_wiki_nothing(wiki: Wiki) -> None:
-    wiki.check().may_repair(8, [URL, OTHER])
-    assert wiki.site.asked == []
 
 
 def test_what_is_hidden_is_not_repeated(wiki: Wiki) -> None:
@@ -469,12 +441,3 @@ def test_looking_back_notes_what_was_reverted_lately(wiki: Wiki) -> None:
     assert too_many_reverts(wiki.journal, WIKI) is None
     wiki.check().look_back()
     assert too_many_reverts(wiki.journal, WIKI) is not None
-
-
-def test_noting_twice_changes_nothing(wiki: Wiki) -> None:
-    _undo(wiki)
-    [examined] = wiki.examined()
-    note_reverts(wiki.journal, examined)
-    noted = wiki.journal.reverts_of(wiki.edit.number)
-    note_reverts(wiki.journal, examined)
-    assert wiki.journal.reverts_of(wiki.edit.number) == noted

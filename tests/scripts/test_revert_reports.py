@@ -14,7 +14,7 @@ from weboid_scripts.client import ServiceRefused, WeboidClient
 from weboid_scripts.common.options import OptionRefused
 from weboid_scripts.journal.journal import Edit, Journal, NotedRevert
 from weboid_scripts.reverts.revert_listing import table_of
-from weboid_scripts.reverts.revert_options import RevertOptions, read_revert_options
+from weboid_scripts.reverts.revert_options import read_revert_options
 from weboid_scripts.reverts.revert_reports import Reported, report_reverts
 
 WIKI = "testwiki@WMF"
@@ -95,12 +95,6 @@ def test_what_the_service_does_not_take_is_not_sent_again(journal: Journal, serv
     assert journal.reverts_of(journal.last_edits(WIKI, 2)[1].number)[0].state == "refused"
 
 
-def test_a_token_that_is_nobodys_leaves_all_for_the_next_time(journal: Journal, service: LittleService) -> None:
-    with pytest.raises(ServiceRefused):
-        _report(journal, service, token="x" * 32)
-    assert _report(journal, service).new == 2
-
-
 def test_a_failure_after_the_first_keeps_what_was_noted(journal: Journal, service: LittleService) -> None:
     service.misdeeds += [lambda _: None, _refusing(403)]
     with pytest.raises(ServiceRefused):
@@ -119,14 +113,6 @@ def test_a_table_shows_nothing_that_a_terminal_obeys() -> None:
     assert "<<" not in line
     assert len(line) < 300
     assert table_of([]) == []
-
-
-def test_options() -> None:
-    for words, options in [
-        ([], RevertOptions(30)), (["-days:7", "-limit:20"], RevertOptions(7, 20)),
-        (["-release:9"], RevertOptions(release=9)), (["-resume"], RevertOptions(is_resuming=True)),
-    ]:  # fmt: skip
-        assert read_revert_options(words) == options
 
 
 @pytest.mark.parametrize(

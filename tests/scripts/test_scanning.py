@@ -16,7 +16,7 @@ from weboid.core.url.classify import classify
 from weboid.core.wikitext.link_lists import PERMALIVE, SUBSCRIPTION
 from weboid_scripts.journal.journal_file import JournalFile
 from weboid_scripts.weblinks.links_found import FoundLink
-from weboid_scripts.weblinks.scan_memory import Scan, ScanMemory
+from weboid_scripts.weblinks.scan_memory import ScanMemory
 from weboid_scripts.weblinks.scanning import NoNetwork, Scanner, open_scanner
 
 START = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -148,11 +148,3 @@ async def test_without_a_network_nothing_is_noted(place: Place, monkeypatch: pyt
         with pytest.raises(NoNetwork, match="no name server answers"):
             await (await place.open()).scan([link])
     assert place.memory.scans([link.normal]) == {}
-
-
-async def test_a_scan_in_the_future_counts_for_nothing(place: Place) -> None:
-    async with serve(answer) as site:
-        link = found(site.url("/fine"))
-        place.memory.note([Scan(link.normal, START + timedelta(days=900), Outcome.WORKING, "ok")])
-        scans = await (await place.open()).scan([link])
-        assert scans[link.normal].scanned == START

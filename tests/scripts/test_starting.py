@@ -31,13 +31,6 @@ def test_a_page_is_repaired(scene: Scene, operator: Operator) -> None:
     assert "1  archive-added" in ran.out
 
 
-def test_without_an_answer_nothing_is_saved(scene: Scene, operator: Operator) -> None:
-    ran = operator.pwb("weboid_repair", "-page:A")
-    assert (ran.status, scene.wiki.text("A")) == (2, TEXT)
-    assert "-always" in ran.out
-    assert "Traceback" not in ran.out
-
-
 def test_a_wrong_password_is_reported(scene: Scene, operator: Operator) -> None:
     scene.wiki.account = ""
     ran = operator.pwb("weboid_repair", "-page:A", "-always")
@@ -69,14 +62,6 @@ def test_no_way_to_a_wiki_and_what_is_no_wiki_are_reported_at_once_and_once(
 def test_somebody_who_stops_it_has_a_status_of_its_own(scene: Scene, operator: Operator) -> None:
     scene.wiki.save("User:WeboidBot/Run", "stop")
     assert (operator.pwb("weboid_repair", "-page:A", "-always").status, scene.wiki.text("A")) == (3, TEXT)
-
-
-def test_help_has_the_options_of_script_and_generators(operator: Operator) -> None:
-    operator.use("nowhere.invalid")
-    ran = operator.pwb("weboid_repair", "-help")
-    assert ran.status == 0
-    for option in ("-weboid:dead", "-runpage:TITLE", "-cat ", "-always"):
-        assert option in ran.out
 
 
 def test_help_of_the_other_scripts_has_their_options(capfd: pytest.CaptureFixture[str]) -> None:

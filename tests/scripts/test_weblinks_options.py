@@ -23,16 +23,6 @@ def test_without_options_it_is_as_pywikibot_is_configured() -> None:
     assert read("-talk").talk
 
 
-def test_all_options() -> None:
-    options = read(
-        "-repeat", "-three-in-nine-days", "-ignore:401", "-ignore:500", "-day:3", "-journal:x", "-runpage:Stop",
-        "-rate:6",
-    )  # fmt: skip
-    assert options.rule == Rule(by_scans=True, days=3, ignored=frozenset({401, 500}))
-    assert (options.scan, options.repeat, options.journal, options.run_page) == (True, True, Path("x"), "Stop")
-    assert (read("-scan").scan, read("-scan").rule.by_scans) == (True, False)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
