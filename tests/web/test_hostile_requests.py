@@ -363,16 +363,6 @@ async def test_who_comes_when_all_are_busy_has_to_come_again_after_its_request()
         assert (await read_answer(busy)).body == b"at last"
 
 
-async def test_a_connection_that_was_just_used_is_not_closed_to_make_room() -> None:
-    async with small(most_connections=1) as service, line_to(service.url) as (kept, keeping):
-        for _ in range(5):
-            async with line_to(service.url) as (reader, writer):
-                writer.write(request(b"GET /nothing HTTP/1.1"))
-                assert (await read_answer(reader)).status == 503
-            keeping.write(request(b"POST /read HTTP/1.1", b"Content-Length: 1", body=b"a"))
-            assert (await read_answer(kept)).status == 200
-
-
 async def test_many_who_hold_connections_keep_nobody_out() -> None:
     async with small(Timeouts(headers_s=0.2), most_connections=20) as service, AsyncExitStack() as stack:
         for _ in range(60):

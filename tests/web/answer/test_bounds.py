@@ -16,11 +16,9 @@ from urllib.request import urlopen
 import pytest
 from lxml import etree
 from support.listed import answer_to
-from support.stored import key
 from support.webservice import FixedSource, Site, open_service
 
 from weboid.errors import SourceError, TooManyLinks
-from weboid.store.pages.spam import record_spam_links
 from weboid.web.answer import live_cache
 from weboid.web.answer import query as query_stage
 from weboid.wiki.source import PageLinks
@@ -130,14 +128,6 @@ async def test_the_example_of_the_documentation_collects_all_parts(site: Site) -
 
 
 @pytest.mark.usefixtures("_few")
-async def test_what_goes_on_within_a_minute_does_not_read_the_wiki_again(site: Site) -> None:
-    site.source.found |= {10: page(10, 4), 11: page(11, 20)}
-    follower = Follower()
-    await follower.follow(site, "pageid=10|11")
-    assert (follower.parts, site.source.asked) == (4, 1)
-
-
-@pytest.mark.usefixtures("_few")
 @pytest.mark.parametrize("seed", range(4))
 async def test_each_link_of_each_page_comes_once_whatever_changes_in_between(
     site: Site, seed: int, monkeypatch: pytest.MonkeyPatch
@@ -213,19 +203,6 @@ async def test_pages_with_too_many_links_together_are_read_alone_and_one_with_to
 
 
 @pytest.mark.usefixtures("_few")
-async def test_pages_on_which_links_are_spam_go_on_as_well_when_stored(site: Site) -> None:
-    urls = page(41, 40).urls
-    await site.wiki.take_in({41: urls}, 100)
-    async with site.wiki.pool.connection() as conn:
-        spam = {key(url): url for url in (f"http://spam{number}.demo/" for number in range(9))}
-        await record_spam_links(conn, site.wiki.wiki.wiki, {41: spam})
-    site.source.silent = True
-    follower = Follower()
-    await follower.follow(site, "pageid=41")
-    assert sorted(follower.pages[41][1]) == sorted({url.lower() for url in urls} | set(spam.values()))
-
-
-@pytest.mark.usefixtures("_few")
 async def test_two_titles_that_lead_to_one_page_give_it_once(site: Site) -> None:
     site.source.found |= {10: page(10, 12), 11: page(11, 3)}
     site.source.redirects["Old"] = 10
@@ -265,15 +242,6 @@ async def test_a_caller_that_has_the_answer_gets_a_304_that_is_not_rendered(
         site.source.found[1] = PageLinks(1, 0, "Page 1", 8, None, site.source.found[1].urls[:-1])
         assert (await site.fetch(path, If_None_Match=response.headers["ETag"]))[0] == 200
         site.source.found[1] = PageLinks(1, 0, "Page 1", 7, None, (*site.source.found[1].urls, path))
-
-
-@pytest.mark.usefixtures("_few")
-async def test_one_link_is_found_in_any_part_of_its_page(site: Site) -> None:
-    site.source.found[10] = page(10, 24)
-    url = site.source.found[10].urls[-1]
-    document = await answer_to(site, f"/api/url?{WIKI}&pageid=10&url={url}")
-    assert [link["normal"] for link in document["pages"][0]["links"]] == [url]
-    assert (await site.fetch(f"/api/url?{WIKI}&pageid=10&url=http://other.demo/"))[0] == 404
 
 
 @pytest.mark.parametrize("scope", ["namespace=0", "category=Some"])

@@ -16,7 +16,7 @@ from support.observations import FINE, LOST
 from support.people import People, open_people
 from support.stored import WikiInStore, key, open_wiki
 from support.waiting import until
-from support.webservice import DEAD, TODAY, open_service
+from support.webservice import DEAD, TODAY
 
 from weboid.archive.visits.suggestions import JudgedSuggestion, SuggestionFate, record_judged
 from weboid.core.url.hosts import registrable_domain
@@ -267,22 +267,3 @@ async def test_a_report_a_removal_and_a_replacement_are_shown_within_seconds_by_
         works = JudgedSuggestion(SuggestionFate.WORKS, TODAY + 28, 0)
         await record_judged(people.site.wiki.pool, suggestion, works, "ok", TODAY)
         await becomes("replacement", lambda target: target == "http://fine.demo/new")
-
-
-async def test_a_link_that_dies_is_shown_soon_although_the_answer_had_only_dead_ones(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(change_watch, "_PAUSE_S", 0.05)
-    monkeypatch.setattr(change_watch, "_IDLE_S", 0.05)
-    async with open_service(database, tmp_path) as site:
-
-        async def dead() -> int:
-            body = await site.text("/api/page?dbname=testwiki@wmflabs&pageid=2&revid=7")
-            return len(json.loads(body)["pages"][0]["links"])
-
-        assert await dead() == 0
-        for day in range(TODAY, TODAY + 60, 3):
-            await site.wiki.round(day, lambda url, _: LOST)
-        async with asyncio.timeout(10):
-            while await dead() == 0:
-                await asyncio.sleep(0.02)

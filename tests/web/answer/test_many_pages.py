@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-from contextlib import suppress
 from pathlib import Path
 from threading import Lock
-from time import monotonic
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -123,50 +121,6 @@ async def test_500_pages_come_complete_and_once_each_as_stored_with_few_statemen
         assert statements.count - before <= MOST_STATEMENTS
 
 
-async def test_titles_lead_to_pages_as_ids_do_and_nobody_waits_for_them(database: str, tmp_path: Path) -> None:
-    async with open_service(database, tmp_path) as site:
-        await fill(site)
-        late_s = 0.0
-
-        async def look() -> None:
-            nonlocal late_s
-            while True:
-                begun_s = monotonic()
-                await site.fetch("/healthz")
-                late_s = max(late_s, monotonic() - begun_s)
-                await asyncio.sleep(0.005)
-
-        looking = asyncio.create_task(look())
-        names = [f"Page {page}" for page in PAGES]
-        answers = await parts(site, title="|".join([*names[:250], "Page_150", *names[251:]]), all="1")
-        looking.cancel()
-        with suppress(asyncio.CancelledError):
-            await looking
-    assert late_s < 1.0
-    pages = collected(answers)
-    assert list(pages) == [page for page in PAGES if page not in MISSING and page != PAGES[250]]
-    assert all(sorted(links) == sorted(urls_of(page) | spam_of(page)) for page, links in pages.items())
-    assert [name for answer in answers for name in answer["missing"]] == [f"Page {page}" for page in MISSING]
-
-
-async def test_a_page_that_changes_between_two_parts_begins_anew(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weboid.web.answer.query.MOST_LINKS", 5)
-    await site.wiki.take_in({page: urls_of(page) for page in range(301, 361)}, 100)
-    await site.wiki.take_in({150: {f"http://a{link}.demo/" for link in range(9)}}, 100)
-    ids = "|".join(["150", *(str(page) for page in range(301, 361))])
-    first = json.loads((await sent(site, pageid=ids, all="1"))[2])
-    assert first["pages"][0]["part"] == {"from": 0, "to": 5, "of": 9}
-    await site.wiki.take_in({150: {f"http://b{link}.demo/" for link in range(7)}}, 100, latest=2)
-    second = json.loads((await sent(site, pageid=ids, all="1", **{"continue": first["continue"]}))[2])
-    assert [(page["id"], page["part"]) for page in second["pages"]] == [(150, {"from": 0, "to": 5, "of": 7})]
-    assert all(link["normal"].startswith("http://b") for link in second["pages"][0]["links"])
-    third = json.loads((await sent(site, pageid=ids, all="1", **{"continue": second["continue"]}))[2])
-    assert [(page["id"], page["part"]) for page in third["pages"][:2]] == [
-        (150, {"from": 5, "to": 7, "of": 7}),
-        (301, None),
-    ]
-
-
 async def test_fifty_pages_are_read_live_and_one_more_is_served_as_stored(site: Site) -> None:
     await site.wiki.take_in({page: urls_of(page) for page in range(301, 352)}, 100)
     fifty = "|".join(map(str, [1, *range(301, 350)]))
@@ -231,16 +185,6 @@ async def test_what_cannot_be_answered_gets_a_key_in_the_format_requested(site: 
             error = etree.fromstring(body.encode()).find("error")
             assert error is not None
             assert (got, kind, error.get("key")) == (status, "application/xml", f"weboid-error-{name}")
-
-
-async def test_a_page_for_people_and_an_address_name_no_more_pages_than_before(site: Site) -> None:
-    ids = "|".join(map(str, range(1, 52)))
-    for got, _, body in (
-        await sent(site, pageid=ids, format="html"),
-        await site.fetch(f"/api/page?dbname={WIKI}&pageid={ids}&format=html"),
-    ):
-        assert (got, "50" in str(body)) == (400, True)
-    assert (await site.fetch(f"/api/page?dbname={WIKI}&pageid={ids}"))[0] == 400
 
 
 async def test_long_forms_are_taken_apart_one_after_the_other(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

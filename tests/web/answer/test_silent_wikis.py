@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from statistics import median
@@ -191,27 +191,6 @@ async def test_those_who_wait_for_a_wiki_that_falls_silent_are_freed() -> None:
         assert clock() - begun_s < 2.45
 
 
-async def test_nobody_waits_for_a_slot_of_a_wiki_that_has_answered_nothing_for_long() -> None:
-    async with opened(lambda _: Silence(), budget_s=30.0) as wikis:
-        clock = asyncio.get_running_loop().time
-        early = [asyncio.create_task(wikis.read(0, page)) for page in range(8)]
-        await asyncio.sleep(0.2)
-        begun_s = clock()
-        assert await asyncio.gather(*(wikis.read(0, page) for page in range(8, 28))) == [False] * 20
-        assert clock() - begun_s < 0.4
-        assert not any(task.done() for task in early)
-
-
-async def test_a_flaky_wiki_is_not_cut_off() -> None:
-    def flaky(asked: Asked) -> Act:
-        return busy(asked) if asked.count % 3 == 0 else answer_about(asked)
-
-    async with opened(flaky) as wikis:
-        found = await asyncio.gather(*(wikis.read_many(0, range(begin, begin + 20)) for begin in range(0, 100, 20)))
-        assert wikis.reader.silent == 0
-    assert sum(sum(one) for one in found) > 60
-
-
 async def test_a_page_that_is_too_big_to_be_read_in_time_says_nothing_of_its_wiki() -> None:
     async def next_part(asked: Asked) -> AsyncIterator[bytes]:
         await asyncio.sleep(0.05)
@@ -232,19 +211,6 @@ async def test_a_page_that_is_too_big_to_be_read_in_time_says_nothing_of_its_wik
         assert sum(time_s > BUDGET_S / 2 for time_s in wikis.times_s[0]) <= 4
 
 
-@pytest.mark.long
-async def test_one_page_alone_that_the_wiki_never_answers_does_not_cut_off_the_wiki() -> None:
-    def stuck(asked: Asked) -> Act:
-        return Silence() if pages_of(asked) == [BIG + 1] else answer_about(asked)
-
-    async with opened(stuck) as wikis:
-        for _ in range(20):
-            assert not await wikis.read(0, BIG)
-            await asyncio.sleep(0.01)
-        assert wikis.reader.silent == 0
-        assert await wikis.read(0, 1)
-
-
 async def test_what_is_late_because_this_process_was_busy_is_held_against_no_wiki() -> None:
     async with opened(lambda _: Silence()) as wikis:
         reading = [asyncio.create_task(wikis.read(0, page)) for page in range(5)]
@@ -262,18 +228,3 @@ async def test_a_wiki_that_refuses_is_no_silent_one() -> None:
     async with opened(refusing) as wikis:
         assert not any(await wikis.read_many(0, range(5)))
         assert wikis.reader.silent == 0
-
-
-@pytest.mark.long
-async def test_while_one_reader_probes_the_others_do_not_wait() -> None:
-    acting: list[Callable[[Asked], Act]] = [busy]
-    async with opened(lambda asked: acting[0](asked)) as wikis:
-        assert not any(await wikis.read_many(0, range(3)))
-        acting[0] = lambda _: Silence()
-        await asyncio.sleep(silent_wikis._FIRST_REST_S + 0.05)
-        probe = asyncio.create_task(wikis.read(0, 1))
-        await asyncio.sleep(0.05)
-        assert not await wikis.read(0, 2)
-        assert not await probe
-        acting[0] = answer_about
-        await until(lambda: wikis.read(0, 3))

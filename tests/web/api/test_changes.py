@@ -274,13 +274,6 @@ async def test_a_feed_has_a_hundred_entries_at_most(site: Site) -> None:
         assert len({entry["id"] for entry in found}) == 100
 
 
-async def test_an_empty_feed_is_a_feed(site: Site) -> None:
-    await add_pages(site, {5: ("P5", [])}, "aawiki", WMF)
-    status, body, _ = await site.fetch("/feeds/dead?dbname=aawiki")
-    assert (status, entries(body)) == (200, [])
-    assert etree.fromstring(body.encode()).findtext("a:updated", namespaces=ATOM) == "2017-01-01T00:00:00Z"
-
-
 async def test_who_has_the_feed_gets_304(site: Site) -> None:
     _, _, response = await site.fetch(FEED)
     tag, modified = response.headers["ETag"], response.headers["Last-Modified"]
@@ -302,12 +295,3 @@ async def test_pages_that_are_gone_are_reported_no_more(site: Site) -> None:
     assert (await answer_to(site, CHANGES))["changes"] == []
     assert entries((await site.fetch(FEED))[1]) == []
     assert await key_of_error(site, f"{FEED}&page=1") == (404, "unknown-page")
-
-
-async def test_a_number_of_the_future_is_no_error(site: Site) -> None:
-    document = await answer_to(site, f"{CHANGES}&since=999999999999999999")
-    assert (document["changes"], document["next"]) == ([], 999999999999999999)
-
-
-def test_the_statements_name_the_verdict_dead_by_its_number() -> None:
-    assert Verdict.DEAD.value == 3

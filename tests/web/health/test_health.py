@@ -1,7 +1,6 @@
 """The state of the system (O-5): the page, its JSON, the metrics; who sees what, and what many requests cost."""
 
 import asyncio
-import json
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -18,7 +17,6 @@ from weboid.core.record.days import iso
 from weboid.core.record.reasons import Reason
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.spam_lines import parse_lines
-from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.archives.copy_queue import Rank, record_wanted
 from weboid.store.archives.service_limit import RequestKind, lease_request, record_rest
 from weboid.store.db.pool import Pool, open_pool
@@ -41,7 +39,6 @@ from weboid.store.schedule.process import (
 from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
 from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
 from weboid.web.health.crawler_metrics import crawler_metrics
-from weboid.web.health.metrics import Metrics
 from weboid.web.health.reader import HealthReader
 
 SECRET = "(secret-line-of-another-wiki"
@@ -107,17 +104,6 @@ async def test_the_page_tells_wikis_rounds_and_verdicts_in_words(site: Site) -> 
     assert "Systemstatus" in text_of(await site.text("/status", Accept_Language="de"))
 
 
-async def test_the_picture_needs_no_script_and_its_numbers_stand_in_a_table(site: Site) -> None:
-    body = await site.text("/status?lang=en")
-    pictures = nodes(body, "//figure/svg")
-    assert [figure.get("class") for figure in nodes(body, "//figure")] == ["days dead", "days doubtful", "days working"]
-    assert all(picture.get("role") == "img" and picture.get("aria-label") for picture in pictures)
-    assert [len(picture.xpath("rect")) for picture in pictures] == [1, 1, 1]
-    assert nodes(body, "//script | //@style | //@onclick") == []
-    (row,) = nodes(body, "//details//tbody/tr")
-    assert [cell.text_content() for cell in row] == ["April 30, 2017", "1", "1", "4"]
-
-
 async def test_trouble_is_reported_in_words_and_safely(site: Site) -> None:
     await bring_trouble(site)
     body = await site.text("/status?lang=en")
@@ -148,15 +134,6 @@ async def test_programs_get_the_same_as_json(site: Site) -> None:
     assert reply["changes"][-2]["verdicts"]["dead"] == {"value": 1, "exactness": "exact"}
 
 
-async def test_the_status_comes_as_xml_too(site: Site) -> None:
-    status, body, response = await site.fetch("/status?format=xml")
-    assert (status, response.content_type) == (200, "application/xml")
-    tree = etree.fromstring(body.encode())
-    (wiki,) = tree.findall("wiki")
-    assert wiki.get("wiki") == "testwiki@wmflabs"
-    assert len(tree.findall("change")) == len((await document(site))["changes"])
-
-
 async def test_a_line_of_a_wikis_own_spam_list_is_reported_of_that_wiki_only(site: Site) -> None:
     await bring_trouble(site)
     for query in ("", "&dbname=testwiki@wmflabs"):
@@ -171,20 +148,6 @@ async def test_a_line_of_a_wikis_own_spam_list_is_reported_of_that_wiki_only(sit
     body = await site.text("/metrics")
     assert "secret" not in body
     assert "line-of" not in body
-
-
-async def test_the_page_of_one_wiki_has_all_its_lists_and_nothing_of_the_others(site: Site) -> None:
-    await bring_trouble(site)
-    reply = await document(site, "&dbname=testwiki@wmflabs")
-    assert [wiki["wiki"] for wiki in reply["wikis"]] == ["testwiki@wmflabs"]
-    assert [alarm["kind"] for alarm in reply["alarms"]] == ["pass-slow", "spam-lines"]
-    body = await site.text("/status?dbname=testwiki@wmflabs&lang=en")
-    assert "otherwiki" not in body
-    assert "System status: testwiki@wmflabs" in text_of(body)
-    assert "Exceptions of testwiki@wmflabs" in text_of(body)
-    of_all = text_of((await site.fetch("/status?lang=en"))[1])
-    assert "Exceptions of testwiki@wmflabs" not in of_all, "this list is in order"
-    assert "Spam list of otherwiki@wmflabs" in of_all
 
 
 async def test_every_kind_of_alarm_has_its_metric(site: Site) -> None:
@@ -336,11 +299,6 @@ async def test_metrics_tell_of_each_crawler_by_itself_what_it_does(site: Site) -
     assert not [each for family in crawler_metrics(status) for each in family.samples]
 
 
-async def test_a_monitor_that_knows_codes_only_hears_of_alarms(site: Site) -> None:
-    status, body, response = await site.fetch("/healthz/alarms")
-    assert (status, body, response.headers["Cache-Control"]) == (200, "ok\n", "no-store")
-
-
 async def test_a_monitor_is_reported_which_alarms_there_are(site: Site) -> None:
     await site.wiki.do(raise_alarm, "unheard-of", "a\nb\u202e", TODAY, "not for everybody")
     await bring_parts(site)
@@ -400,13 +358,6 @@ async def test_the_status_is_read_again_when_it_is_old_and_when_a_new_day_has_be
         assert await eager.find_status() is not await eager.find_status()
 
 
-async def test_an_empty_store_has_a_page_too(second_database: str) -> None:
-    async with open_pool(second_database, size=1) as pool:
-        status = await HealthReader(pool, lambda: TODAY).find_status()
-    assert status.wikis == ()
-    assert b"weboid_urls 0.0" in Metrics(LoopLag()).text(status)
-
-
 async def test_a_database_that_is_gone_is_reported_with_a_key_and_no_trace(site: Site) -> None:
     await site.wiki.pool.close()
     for path, words in (
@@ -421,21 +372,6 @@ async def test_a_database_that_is_gone_is_reported_with_a_key_and_no_trace(site:
     reported_samples = await samples(site)
     assert reported_samples["weboid_store_up", ()] == 0
     assert not any(name == "weboid_urls" for name, _ in reported_samples)
-
-
-async def test_a_slow_database_is_reported_as_well_and_the_page_comes_back(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("weboid.web.health.reader.PATIENCE_S", 0.3)
-    async with site.wiki.pool.connection() as blocker:
-        await blocker.execute("LOCK TABLE alarm")
-        status, body, _ = await site.fetch("/status?format=json")
-        assert (status, json.loads(body)["error"]["key"]) == (503, "weboid-error-store")
-        assert (await samples(site))["weboid_store_up", ()] == 0
-    monkeypatch.setattr("weboid.web.health.reader.PATIENCE_S", 60.0)
-    # The question that took too long may still be the one that all share.
-    assert (await site.fetch("/status"))[0] in (200, 503)
-    assert (await site.fetch("/status"))[0] == 200
 
 
 async def test_health_is_503_when_the_database_does_not_answer_within_a_second(site: Site) -> None:

@@ -205,11 +205,3 @@ async def test_nothing_is_kept_of_which_it_is_not_remembered_whether_it_changed(
     kept.drop_all()
     kept.keep("d", b"x", "tag", (), before)
     assert kept.find("d") is None
-
-
-async def test_what_is_kept_is_compressed_once_for_each_coding(site: Site) -> None:
-    codings = ("gzip", "deflate", "identity")
-    first = [await site.fetch(f"{API}&pageid=1&revid=7&all=1", Accept_Encoding=coding) for coding in codings]
-    again = [await site.fetch(f"{API}&pageid=1&revid=7&all=1", Accept_Encoding=coding) for coding in codings]
-    assert [response.headers.get("Content-Encoding") for _, _, response in again] == ["gzip", "deflate", None]
-    assert len({body for _, body, _ in (*first, *again)}) == 1

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -131,22 +130,6 @@ async def test_who_goes_away_while_it_waits_leaves_its_place(monkeypatch: pytest
             assert await asyncio.gather(*later) == [(200, 0)] * 2
         assert service.begun == 3
         writers[0].close()
-
-
-async def test_shedding_is_logged_when_it_begins_and_when_it_is_over(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setitem(CAPACITIES, Lane.SEARCH, Capacity(slots=0, places=0, wait_s=60))
-    monkeypatch.setattr(lanes, "_CALM_S", 0.3)
-    caplog.set_level(logging.INFO)
-    async with busy() as service, aiohttp.ClientSession() as client:
-        for _ in range(5):
-            assert (await status_of(client, "POST", f"{service.url}/search"))[0] == 503
-        await until(lambda: len(caplog.messages) >= 2)
-    begun, over = caplog.messages
-    assert "search" in begun
-    assert "search" in over
-    assert "5 times" in over
 
 
 @pytest.fixture

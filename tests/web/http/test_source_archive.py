@@ -103,32 +103,6 @@ def test_the_commit_is_found_however_git_keeps_it(checkout: Path, tmp_path_facto
     assert commit_of(checkout / "weboid") == commit
 
 
-def test_without_a_commit_the_name_carries_a_digest_of_the_files(checkout: Path) -> None:
-    before = name_of(checkout / "weboid")
-    assert re.fullmatch(r"weboid-[0-9.]+-[0-9a-f]{12}\.zip", before)
-    assert name_of(checkout / "weboid") == before
-    (checkout / "sql/a.sql").write_text("SELECT 1")
-    assert name_of(checkout / "weboid") != before
-
-
-@pytest.mark.parametrize("broken", ["", "ref: refs/heads/none", "not a hash", "gitdir: /nowhere"])
-def test_a_broken_history_is_none(checkout: Path, broken: str) -> None:
-    (checkout / ".git").mkdir()
-    (checkout / ".git/HEAD").write_text(broken)
-    assert commit_of(checkout / "weboid") is None
-    (checkout / STAMP).write_text(f"{COMMIT}\n")
-    assert commit_of(checkout / "weboid") == COMMIT
-
-
-def test_the_same_files_give_the_same_archive_with_the_rights_of_programs(checkout: Path) -> None:
-    (checkout / STAMP).write_text(COMMIT)
-    data = archive_of(checkout / "weboid")
-    assert archive_of(unpacked(data, checkout / "again") / "weboid") == data
-    with closing(zipfile.ZipFile(io.BytesIO(data))) as packed:
-        rights = {entry.filename: entry.external_attr >> 16 for entry in packed.infolist()}
-    assert (rights[".ci/run"], rights["sql/a.sql"], rights[STAMP]) == (0o100755, 0o100644, 0o100644)
-
-
 def test_an_installed_program_publishes_all_but_tests_and_benchmarks(tmp_path: Path) -> None:
     settings = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     wheel = settings["tool"]["hatch"]["build"]["targets"]["wheel"]
