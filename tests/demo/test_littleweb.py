@@ -10,7 +10,6 @@ import pytest
 import trustme
 from dnslib import QTYPE, RCODE, DNSRecord
 
-from weboid.demo.life import HourPart, Hours
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.world import (
     Behaviour,
@@ -24,12 +23,9 @@ from weboid.demo.world import (
     HostState,
     Life,
     Loop,
-    Lost,
     NoHead,
-    Outage,
     Page,
     Redirect,
-    Slow,
     Spell,
     Trouble,
     World,
@@ -63,13 +59,11 @@ WORLD = World(
                 "/hates-head": always(NoHead(0)),
                 "/wall": always(BotWall()),
                 "/challenge": always(BotWall(challenge=True)),
-                "/drip": always(Drip(0)),
                 "/tarpit": always(Drip(0.01, tarpit=True)),
                 "/reset": always(Trouble.RESET),
                 "/hang-up": always(Trouble.HANG_UP),
                 "/silence": always(Trouble.SILENCE),
                 "/split": always(Redirect("/a\r\nSet-Cookie: a=b")),
-                "/slow": always(Slow(30, Code(410))),
                 "/rude": always(BotWall(how=Trouble.RESET)),
                 "/referrer": always(BotWall(referrer=True)),
                 "/known": always(BotWall(code=200, page=Page(title="Who are you?"), inside=Page(title="Hello"))),
@@ -85,7 +79,6 @@ WORLD = World(
         "guarded.demo": Host(host_always(BotWall()), {"/dead": always(Code(410))}),
         "no-http.demo": Host(host_always(HostState.NO_HTTP), {"/page": always(Page())}),
         "empty.demo": Host(host_always(HostState.DNS_EMPTY)),
-        "silent.demo": Host(host_always(HostState.DNS_SILENT)),
         "other.demo": Host(),
         "gone.demo": Host(host_always(HostState.DNS_GONE)),
         "fail.demo": Host(host_always(HostState.DNS_SERVFAIL)),
@@ -212,72 +205,12 @@ async def test_a_chain_ends_and_keeps_its_query_and_a_loop_does_not_end(web: Lit
         assert codes == ends
 
 
-async def test_a_slow_server_takes_its_time_at_the_pace_of_the_player() -> None:
-    async with asyncio.timeout(TIMEOUT_S), open_littleweb(WORLD, day=lambda: 0, pace=0.002) as web:
-        begun = asyncio.get_running_loop().time()
-        assert (await got(web, "/slow")).code == 410
-        assert asyncio.get_running_loop().time() - begun >= 0.05
-
-
-async def test_in_an_outage_of_our_own_nobody_says_a_word() -> None:
-    day = 0
-    world = World(WORLD.hosts, (Outage(1, 1), Outage(2, 2, Lost.NAMES), Outage(3, 3, Lost.NAMES_FAIL)))
-    async with open_littleweb(world, day=lambda: day) as web:
-        assert (await got(web, "/page")).code == 200
-        day = 1
-        for port in (web.http_port, web.https_port):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(request("/page"))
-            with pytest.raises(TimeoutError):
-                await asyncio.wait_for(reader.read(), 0.05)
-            writer.close()
-        for number in (1, 2):
-            day = number
-            with pytest.raises(TimeoutError):
-                await looked_up(web, "site.demo", wait_s=0.05)
-        day = 3
-        assert RCODE[(await looked_up(web, "site.demo")).header.rcode] == "SERVFAIL"
-        assert (await got(web, "/page")).code == 200
-
-
-async def test_a_name_may_get_no_answer_and_has_no_address_of_another_family(web: LittleWeb) -> None:
-    answer = await looked_up(web, "site.demo", "AAAA")
-    assert (RCODE[answer.header.rcode], answer.rr) == ("NOERROR", [])
-    with pytest.raises(TimeoutError):
-        await looked_up(web, "silent.demo", wait_s=0.05)
-
-
-async def test_a_drip_ends_and_a_tarpit_gives_no_head_in_time(web: LittleWeb) -> None:
-    slow = await got(web, "/drip")
-    assert (slow.code, slow.headers["content-length"]) == (200, str(len(slow.body)))
-    reader, writer = await asyncio.open_connection("127.0.0.1", web.http_port)
-    writer.write(request("/tarpit"))
-    await asyncio.sleep(0.05)
-    assert b"\n" not in await reader.read(100)
-    writer.close()
-
-
 async def test_a_reset_is_a_reset_and_a_hang_up_is_none(web: LittleWeb) -> None:
     for sends in (request("/reset"), request("/rude"), request("/page", "GET", "no-http.demo")):
         with pytest.raises(ConnectionResetError):
             await sent(web, sends)
     for sends in (request("/hang-up"), request("/hates-head", "HEAD")):
         assert await sent(web, sends) == b""
-
-
-async def test_a_connection_is_kept_for_the_next_request_and_head_gets_no_body(web: LittleWeb) -> None:
-    data = await sent(web, request("/page", "HEAD") + request("/moved", "HEAD", "site.demo", "Connection: close"))
-    assert data.count(b"HTTP/1.1 ") == 2
-    assert b"Content-Length: 3072" in data
-    assert b"<title>" not in data
-    assert [asked.target for asked in web.requests] == ["/page", "/moved"]
-
-
-@pytest.mark.parametrize("nonsense", [b"\r\n\r\n", b"GET\r\n\r\n", b"\xff\xfe\r\n\r\n", b"A" * 100_000 + b"\r\n\r\n"])
-async def test_nonsense_gets_no_answer(web: LittleWeb, nonsense: bytes) -> None:
-    with suppress(OSError):
-        assert await sent(web, nonsense) == b""
-    assert not web.requests
 
 
 async def test_every_request_is_written_down(web: LittleWeb) -> None:
@@ -328,50 +261,6 @@ async def test_names_lead_where_their_life_says(web: LittleWeb, name: str, code:
     if addresses == ["127.0.0.2"]:
         with pytest.raises(ConnectionRefusedError):
             await sent(web, request("/"), ip="127.0.0.2")
-
-
-async def test_networks_have_addresses_of_their_own_and_can_be_lost_alone() -> None:
-    world = World(
-        {
-            "near.demo": Host(network=7),
-            "refused.demo": Host(host_always(HostState.REFUSED), network=7),
-            "far.demo": Host(),
-        },
-        (Outage(5, 5, Lost.SERVERS, networks=frozenset({7})), Outage(6, 6, Lost.NAMES_FAIL, frozenset({"far.demo"}))),
-    )
-    today = 0
-    async with open_littleweb(world, day=lambda: today) as web:
-        for name, ip in (("near.demo", "127.7.0.1"), ("refused.demo", "127.7.0.2"), ("far.demo", "127.0.0.1")):
-            assert [str(each.rdata) for each in (await looked_up(web, name)).rr] == [ip]
-        close = "Connection: close"
-        assert reply(await sent(web, request("/", "GET", "near.demo", close), ip="127.7.0.1")).code == 200
-        today = 5
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(sent(web, request("/", "GET", "near.demo", close), ip="127.7.0.1"), 0.05)
-        assert reply(await sent(web, request("/", "GET", "far.demo", close))).code == 200
-        today = 6
-        assert RCODE[(await looked_up(web, "far.demo")).header.rcode] == "SERVFAIL"
-        assert RCODE[(await looked_up(web, "near.demo")).header.rcode] == "NOERROR"
-
-
-async def test_servers_and_names_live_by_the_hour() -> None:
-    nightly: Hours[HostBehaviour] = Hours((HourPart(22, 3, HostState.DNS_GONE),), HostState.UP)
-    pages: Hours[Behaviour] = Hours((HourPart(9, 10, Code(410)),), Page())
-    now = 21
-    world = World({"a.demo": Host((Spell(0, nightly),), {"/x": (Spell(0, pages),)})})
-    async with open_littleweb(world, day=lambda: 0, hour=lambda host: now) as web:
-        for hour, name in ((21, "NOERROR"), (22, "NXDOMAIN"), (2, "NXDOMAIN"), (3, "NOERROR")):
-            now = hour
-            assert RCODE[(await looked_up(web, "a.demo")).header.rcode] == name
-        for hour, code in ((8, 200), (9, 410)):
-            now = hour
-            assert reply(await sent(web, request("/x", "GET", "a.demo", "Connection: close"))).code == code
-
-
-async def test_without_certificates_every_handshake_fails(web: LittleWeb) -> None:
-    with pytest.raises(ssl.SSLError):
-        await sent(web, request("/page"), tls=ssl.create_default_context())
-    assert [(asked.method, asked.host) for asked in web.requests] == [("TLS", "site.demo")]
 
 
 async def test_with_certificates_only_broken_hosts_fail_and_who_does_not_trust_us_does_no_harm() -> None:

@@ -14,8 +14,8 @@ from weboid.core.verdict.judge import judge
 from weboid.core.verdict.verdict import Verdict, finding_of
 from weboid.demo.articles import ARTICLES, HOST_LIVES
 from weboid.demo.story import DAYS as STORY_DAYS
-from weboid.demo.story import WIKI, demo_days, demo_world
-from weboid.demo.world import Page, behaviour_on, located
+from weboid.demo.story import WIKI, demo_days
+from weboid.demo.world import Page, behaviour_on
 
 LAST_DAY = 3600
 DAYS = demo_days(LAST_DAY)
@@ -55,16 +55,3 @@ def test_the_revival_of_the_story_is_reported_whatever_its_last_day_and_the_hour
             verdicts.append(finding_of(record).verdict)
         assert Verdict.DEAD in verdicts
         assert verdicts[-1] is Verdict.WORKING
-
-
-def test_only_hosts_of_the_story_get_a_port() -> None:
-    world = demo_world(0)
-
-    def at(url: str) -> str:
-        return located(world, url, http_port=1, https_port=2)
-
-    assert at("http://harbour.demo/x") == "http://harbour.demo:1/x"
-    assert at("https://vault.demo") == "https://vault.demo:2"
-    assert at("http://harbour.demo:80/") == "http://harbour.demo:80/"
-    assert at("http://www.example.org/") == "http://www.example.org/"
-    assert at("javascript:alert(1)") == "javascript:alert(1)"

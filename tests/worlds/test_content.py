@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.content.__main__ import main
-from benchmarks.content.manifest import ManifestError, PageClass, read_manifest
+from benchmarks.content.manifest import PageClass, read_manifest
 from benchmarks.content.play import Reported
 from benchmarks.content.staged import Staged, staged
 from benchmarks.content.table import is_right, said_at_check, said_at_last
@@ -60,24 +60,6 @@ def _answer(pages: Staged, host: str, target: str, day: int = 0) -> Behaviour:
     return answer_of(pages.file.world, host, target, day)
 
 
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("{", "line 2: no JSON"),
-        (_page("ferry.org/x"), "line 2: url: 'ferry.org/x' is not an http or https URL"),
-        (_page("http://ferry.org/x", "dead"), "line 2: cls: 'dead' is unknown; known are live, wall, parked"),
-        (_page("http://ferry.org/x", status="200"), "line 2: status: '200' is not an HTTP code"),
-        (_page("http://ferry.org/x", headers={"Age": 7}), "line 2: headers: Age is neither a text nor a list"),
-        (_page("http://ferry.org/x", file="none.html"), "line 2: file: "),
-    ],
-)
-def test_what_is_wrong_in_a_manifest_names_its_line(tmp_path: Path, line: dict[str, Any] | str, message: str) -> None:
-    manifest = _laid_out(tmp_path, _page("http://island.org/"), line)
-    with pytest.raises(ManifestError) as wrong:
-        read_manifest(manifest, tmp_path)
-    assert message in str(wrong.value)
-
-
 def test_a_page_stands_under_its_own_name_with_its_code_headers_and_bytes(tmp_path: Path) -> None:
     headers = {"Server": "gate", "Set-Cookie": ["a=1", "b=2"]}
     wall = _page("https://Ferry.org:8443/x y?a=b#c", "wall", "<p>prove it</p>", status=503, headers=headers)
@@ -92,18 +74,6 @@ def test_a_page_stands_under_its_own_name_with_its_code_headers_and_bytes(tmp_pa
     assert sent.startswith(b"HTTP/1.1 503 ")
     assert b"\r\nServer: gate\r\n" in sent
     assert sent.endswith(b"\r\n\r\n<p>prove it</p>")
-
-
-def test_headers_that_describe_another_message_are_not_sent() -> None:
-    headers = (("Content-Encoding", "gzip"), ("content-length", "7"), ("X-Wall", "a\r\nSet-Cookie: b"))
-    sent = (
-        reply_of(RecordedReply(b"abc", headers=headers), ReceivedRequest("HEAD", "a.org", "/", {}, keeps=True)) or b""
-    )
-    lines = sent.decode().split("\r\n")
-    assert "Content-Length: 3" in lines
-    assert "X-Wall: aSet-Cookie: b" in lines
-    assert not [line for line in lines if "gzip" in line or line.endswith("7")]
-    assert sent.endswith(b"\r\n\r\n")
 
 
 def test_a_host_answers_other_paths_as_the_manifest_says(tmp_path: Path) -> None:
@@ -201,16 +171,3 @@ def test_the_command_tells_what_was_extent_of_each_page(
     assert "after 16 days" in said
     assert "requests a host and month" in said
     assert "not played: 1" in said
-
-
-def test_the_command_ends_with_2_where_the_input_is_wrong(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    manifest = _laid_out(tmp_path, _page("http://ferry.org/x", "alive"))
-    assert _run(monkeypatch, manifest, tmp_path) == 2
-    assert "line 1: cls: 'alive' is unknown" in capsys.readouterr().err
-    manifest = _laid_out(tmp_path, _page("http://192.0.2.1/x"))
-    assert _run(monkeypatch, manifest, tmp_path) == 2
-    assert "none of the pages" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        _run(monkeypatch, manifest, tmp_path, "--days", "0")

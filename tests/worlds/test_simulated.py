@@ -13,7 +13,7 @@ from support.idletime import IdleTime
 
 from benchmarks.verdicts import year
 from benchmarks.verdicts.hurry import run_hurried
-from benchmarks.verdicts.looks import BROWSER, Look, Looks, Visitor
+from benchmarks.verdicts.looks import Look, Looks, Visitor
 from benchmarks.verdicts.stage import FIRST_DAY, Stage, open_socket_stage
 from benchmarks.verdicts.year import Year, daily_as_json, live
 from benchmarks.worlds.worldfile import WorldFile, world_in
@@ -136,52 +136,6 @@ def looked(
 def test_a_request_ends_as_the_world_has_it(life: Any, code: int, fault: Reason | None) -> None:
     look = looked({"life": life})
     assert (look.code, look.fault) == (code, fault)
-
-
-@pytest.mark.parametrize(
-    ("host", "fault"),
-    [
-        ({}, None),
-        ({"life": "tls-broken"}, Reason.TLS),
-        ({"life": "no-http"}, None),
-        ({"certificate": "expired"}, Reason.CERTIFICATE_EXPIRED),
-        ({"certificate": "wrong-host"}, Reason.CERTIFICATE_WRONG_HOST),
-        ({"certificate": "self-signed"}, Reason.CERTIFICATE_SELF_SIGNED),
-        ({"certificate": "unknown-issuer"}, Reason.CERTIFICATE_UNKNOWN_ISSUER),
-    ],
-)
-def test_a_certificate_stops_those_who_go_by_it(host: Any, fault: Reason | None) -> None:
-    assert looked(host, url="https://a.demo/x").fault is fault
-    if "certificate" in host:
-        assert looked(host, url="https://a.demo/x", visitor=Visitor(verifies=False)).code == 200
-
-
-def test_browsers_pass_walls_and_hours_count() -> None:
-    assert looked({"life": {"wall": 403}}, visitor=Visitor(BROWSER)).code == 200
-    nightly = {"life": {"hours": [[22, 3, "refused"]], "else": "up"}}
-    assert [looked(nightly, hour=hour).code for hour in (21, 22, 2, 3)] == [200, 0, 0, 200]
-
-
-@pytest.mark.parametrize(
-    ("outage", "fault"),
-    [
-        ({}, Reason.DNS_ERROR),
-        ({"lost": "names-fail"}, Reason.DNS_ERROR),
-        ({"lost": "servers"}, Reason.TIMEOUT),
-        ({"lost": "servers", "networks": [4]}, Reason.TIMEOUT),
-        ({"lost": "servers", "networks": [5]}, None),
-        ({"lost": "servers", "hosts": ["a.demo"]}, Reason.TIMEOUT),
-        ({"lost": "names", "hosts": ["a.demo"]}, Reason.DNS_ERROR),
-        ({"lost": "servers", "hosts": ["b.demo"]}, None),
-    ],
-)
-def test_what_is_lost_to_us_is_lost_in_whole_or_in_part(outage: Any, fault: Reason | None) -> None:
-    hosts = {"a.demo": {"network": 4, "paths": {"/x": "page"}}, "b.demo": {"network": 5, "paths": {"/x": "page"}}}
-    content = {"weboid-world": 1, "days": 3, "own-outages": [{"from": 0, "to": 1, **outage}], "hosts": hosts}
-    looks = Looks(world_in(json.dumps(content)))
-    assert looks.look("http://a.demo/x", 0, 0, Visitor()).fault is fault
-    assert looks.look("http://a.demo/x", 0, 0, Visitor(), lost=False).code == 200
-    assert looks.look("http://a.demo/x", 2, 0, Visitor()).code == 200
 
 
 async def test_what_befalls_us_is_lived_through(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

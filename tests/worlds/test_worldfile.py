@@ -12,7 +12,6 @@ from benchmarks.verdicts.mixes import MIXES
 from benchmarks.worlds.onlooker import Onlooker
 from benchmarks.worlds.sight import Sight, is_walled, sight_of
 from benchmarks.worlds.stockpages import STOCK
-from benchmarks.worlds.troubles import OwnTroubles
 from benchmarks.worlds.worldfile import WorldFile, read_world, world_in
 from benchmarks.worlds.worldwords import WorldError
 from weboid.assets import toml_next_to
@@ -128,14 +127,6 @@ def test_hosts_have_states_certificates_and_other_paths() -> None:
     assert file.notes == {"a.demo": "a host"}
 
 
-def test_links_and_their_truth_can_be_given() -> None:
-    hosts = {"a.demo": {"paths": {"/x": "page", "/y": "page"}}}
-    assert read(hosts).links == ("http://a.demo/x", "http://a.demo/y")
-    file = read(hosts, links=["https://a.demo/x"], truth={"https://a.demo/x": [[0, "seen"], [7, "gone"]]})
-    assert (file.links, file.days) == (("https://a.demo/x",), 100)
-    assert behaviour_on(file.truth["https://a.demo/x"], 8) is Sight.GONE
-
-
 PAGE: Any = {"a.demo": {"paths": {"/x": "page"}}}
 
 
@@ -147,31 +138,10 @@ def test_what_is_wrong_with_a_file_is_reported_with_its_place(host: Any, rest: A
     assert place in str(error.value)
 
 
-def test_a_key_that_stands_twice_is_reported_and_so_is_what_is_no_json() -> None:
-    for content, answer in (
-        ("{", "no JSON"),
-        ('{"days": 1, "days": 2}', "'days' stands twice"),
-        ("[" * 100_000, "deep"),
-    ):
-        with pytest.raises(WorldError, match=answer):
-            world_in(content)
-
-
 @pytest.mark.parametrize(("life", "sight"), _CASES["seen"])
 def test_what_a_person_sees_follows_from_what_an_address_does(life: Any, sight: str) -> None:
     hosts = {"a.demo": {"paths": {"/x": life, "/there": "page"}}, "b.demo": {"paths": {"/new": "page"}}}
     assert sight_of(read(hosts).world, "http://a.demo/x", 0) is Sight(sight)
-
-
-def test_what_a_host_does_concerns_all_its_addresses() -> None:
-    lives: dict[Sight, list[Any]] = {
-        Sight.SEEN: ["up", "tls-broken", "no-http", {"wall": 403}],
-        Sight.GONE: ["dns-gone", "dns-empty", "refused", {"status": 503}],
-        Sight.HIDDEN: [{"for-sale": "en"}],
-    }
-    for sight, life in ((sight, life) for sight, some in lives.items() for life in some):
-        world = read({"a.demo": {"life": life, "certificate": "expired", "paths": {"/x": "page"}}}).world
-        assert [sight_of(world, f"{scheme}://a.demo/x", 0) for scheme in ("http", "https")] == [sight] * 2, life
 
 
 def test_a_redirect_to_a_host_that_does_not_answer_over_its_scheme_leads_nowhere() -> None:
@@ -210,26 +180,6 @@ def test_lives_change_by_the_hour() -> None:
     assert {behaviour_on(whole, 0, hour) for hour in range(24)} == {Loop()}
 
 
-def test_people_see_what_is_there_at_some_hour() -> None:
-    hosts = {
-        "a.demo": {
-            "life": [[0, "up"], [10, {"hours": [[0, 23, "refused"]], "else": "up"}], [20, "refused"]],
-            "paths": {"/x": "page", "/y": {"redirect": "http://b.demo/z"}, "/z": {"redirect": "http://c.demo/z"}},
-        },
-        "b.demo": {"paths": {"/z": {"hours": [[5, 6, "page"]], "else": {"wall": {"inside": {"status": 404}}}}}},
-        "c.demo": {"paths": {"/z": {"hours": [[4, 9, {"login": "en"}]], "else": "reset"}}},
-    }
-    file = read(hosts)
-    onlooker = Onlooker(file)
-    seen, hidden, gone = Sight.SEEN, Sight.HIDDEN, Sight.GONE
-    assert onlooker.sights("http://a.demo/x") == (seen,) * 20 + (gone,) * 80
-    assert onlooker.sights("http://a.demo/y") == (seen,) * 10 + (gone,) * 90
-    assert onlooker.sights("http://a.demo/z") == (hidden,) * 10 + (gone,) * 90
-    assert onlooker.sights("http://b.demo/z") == (seen,) * 100
-    assert onlooker.walled("http://b.demo/z") == frozenset(range(100))
-    assert onlooker.walled("http://a.demo/y") == frozenset()
-
-
 @pytest.mark.parametrize("mix", ["rough", "cruel"])
 def test_what_is_seen_day_by_day_is_what_is_seen_at_some_hour(mix: str) -> None:
     file = world_in(written(generated(25, 9, mix)))
@@ -240,24 +190,6 @@ def test_what_is_seen_day_by_day_is_what_is_seen_at_some_hour(mix: str) -> None:
             of_day = {sight_of(file.world, url, day, hour) for hour in range(24)}
             assert sights[day] is next(sight for sight in Sight if sight in of_day)
             assert (day in walled) is any(is_walled(file.world, url, day, hour) for hour in range(24))
-
-
-def test_troubles_of_our_own_are_read() -> None:
-    hosts = {"a.demo": {"network": 7, "paths": {"/": "page"}}, "b.demo": {"paths": {"/": "page"}}}
-    troubles = {
-        "own-outages": [{"from": 1, "to": 2, "lost": "servers", "hosts": ["b.demo"], "networks": [7]}],
-        "pauses": [{"from": 3, "to": 5}],
-        "kills": [8, 9],
-        "clock": [{"day": 10, "by": 20}, {"day": 12, "days": 3, "by": -3}],
-        "delay": 1.5,
-    }
-    file = read(hosts, **troubles)
-    assert file.world.outages == (Outage(1, 2, Lost.SERVERS, frozenset({"b.demo"}), frozenset({7})),)
-    assert (file.world.hosts["a.demo"].network, file.world.hosts["b.demo"].network) == (7, 0)
-    assert (set(file.troubles.paused), set(file.troubles.killed)) == ({3, 4, 5}, {8, 9})
-    assert [file.troubles.day_reported(day) for day in (9, 10, 11, 12, 14, 15)] == [9, 30, 11, 9, 11, 15]
-    assert file.troubles.delay_s == 1.5
-    assert read(hosts).troubles == OwnTroubles()
 
 
 @pytest.mark.parametrize("mix", sorted(MIXES))
