@@ -75,14 +75,14 @@ LINES: Final = {
     "store/upkeep": 1_245,
     "store/site": 190,
     "store/urls": 830,
-    "web": 600,
+    "web": 604,
     "web/answer": 1_921,
     "web/api": 885,
     "web/formats": 800,
     "web/health": 1230,
     "web/http": 1590,
     "web/identity": 1030,
-    "web/pages": 1150,
+    "web/pages": 1_181,
     "web/people": 1_071,
     "web/remote": 80,
     "web/request": 950,
@@ -93,7 +93,7 @@ LINES: Final = {
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 
-PAIRS: Final = {"core": 20, "store": 32, "web": 67}
+PAIRS: Final = {"core": 20, "store": 32, "web": 604}
 """So many pairs of rooms of a floor may import from each other; a module next to the rooms is a room of its own."""
 
 

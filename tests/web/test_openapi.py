@@ -157,7 +157,7 @@ async def test_scripts_of_web_pages_learn_what_they_may_do_and_need_no_credentia
 
 
 async def test_no_address_for_people_can_be_read_by_another_page(site: Site) -> None:
-    files = ("/static/", "/source/", "/robots.txt")
+    files = ("/static/", "/source/", "/robots.txt", "/.well-known/", "/toolinfo.json")
     paths = [path for path in routes_of(site) if path not in open_methods() and not path.startswith(files)]
     assert {"/", "/url", "/externalLinkInfo"} <= set(paths)
     for path in paths:

@@ -21,7 +21,9 @@ from weboid.web.words.messages import Messages, messages_in
 
 log = logging.getLogger(__name__)
 
-_HTTP_KEYS: Final = {404: "no-such-address", 405: "method", 400: "request", 413: "too-long", 414: "too-long"}
+_HTTP_KEYS: Final = {405: "method", 400: "request", 413: "too-long", 414: "too-long"}
+_MOST_SHOWN: Final = 200
+"""Characters of an address at which there is nothing."""
 ProblemPage = Callable[[web.Request, Problem, Messages], Awaitable[str]]
 
 
@@ -45,7 +47,8 @@ class Errors:
         return errors
 
     async def _answer_to(self, request: web.Request, error: Exception) -> web.Response:
-        problem = _problem_of(error, has_gone=request.transport is None or request.transport.is_closing())
+        has_gone = request.transport is None or request.transport.is_closing()
+        problem = _problem_of(error, request.path[:_MOST_SHOWN], has_gone=has_gone)
         if problem.http == 500:
             log.error("an answer to %r failed", request.path, exc_info=error)
         if request.writer.output_size > 0:
@@ -89,7 +92,7 @@ def _payload_of(problem: Problem, say: Messages) -> dict[str, Any]:
     return {"version": VERSION, "error": {"key": problem.key, "text": text}}
 
 
-def _problem_of(error: Exception, *, has_gone: bool) -> Problem:
+def _problem_of(error: Exception, path: str, *, has_gone: bool) -> Problem:
     """The problem to report for an exception. If the caller has gone, a broken connection is not an error of ours."""
     match error:
         case Problem():
@@ -100,6 +103,8 @@ def _problem_of(error: Exception, *, has_gone: bool) -> Problem:
             return Problem(503, "store")
         case web.RequestPayloadError() | ConnectionError() if has_gone:
             return Problem(400, "request")
+        case web.HTTPNotFound():
+            return Problem(404, "no-such-address", path)
         case web.HTTPException() if error.status in _HTTP_KEYS:
             return Problem(error.status, _HTTP_KEYS[error.status])
         case web.HTTPException() if error.status < 500:

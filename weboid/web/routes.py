@@ -103,6 +103,9 @@ def _pages(service: Service, config: Config, wikis: Wikis) -> _Bound:
     yield "static", "GET", about.static
     yield "source", "GET", about.source
     yield "robots", "GET", about.robots
+    yield "favicon", "GET", about.favicon
+    yield "security", "GET", explained.security
+    yield "tool-info", "GET", explained.tool_info
 
 
 def _programs(service: Service, status: StatusPage) -> _Bound:

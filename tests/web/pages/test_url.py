@@ -50,7 +50,7 @@ async def test_all_that_is_known_is_shown_in_words_and_as_a_picture(site: Site) 
     assert texts(body, "//h1/following::*[@class='url'][1]") == [DEAD]
     for words in (
         *("dead for 3 weeks", "the page does not exist", "page not found (HTTP 404)", "Next check:"),
-        *("Not found on 7 days (", "The host answers otherwise."),
+        *("Not found on 7 days (", "Other pages of this host work."),
     ):
         assert words in body
     assert texts(body, "//svg/rect/@class") == ["failing"]

@@ -47,14 +47,14 @@ def test_what_proves_that_a_link_is_dead() -> None:
             failing(LOST, 115),
             [
                 "Not found on 6 days (for 2 weeks).",
-                "The host answers otherwise.",
+                "Other pages of this host work.",
             ],
         ),
         (
             failing(BROKEN, 142),
             [
                 "Not working on 15 days (for 6 weeks).",
-                "The host answers otherwise.",
+                "Other pages of this host work.",
             ],
         ),
         (
@@ -160,7 +160,7 @@ def test_in_other_cases_there_is_nothing_to_explain() -> None:
 def test_the_sentences_are_in_the_reader_s_language() -> None:
     assert sentences_of(failing(LOST, 115), code="de") == [
         "An 6 Tagen nicht gefunden (seit 2 Wochen).",
-        "Der Host antwortet sonst.",
+        "Andere Seiten dieses Servers funktionieren.",
     ]
     assert sentences_of(failing(SILENT, 100), code="de")[0] == (
         "Nicht erreichbar seit heute (eine fehlgeschlagene Prüfung)."

@@ -13,7 +13,6 @@ from weboid.core.record.days import iso
 from weboid.mechanism.fair_slots import aside
 from weboid.store.lists.dataset import DataSet, SetKind, find_piece, list_files, list_pieces
 from weboid.web.request.accept import Format
-from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of, format_of
 from weboid.web.service import ServiceHandlers, given_in, html_words, machine_words
 
@@ -35,11 +34,11 @@ class DatasetFiles(ServiceHandlers):
         return self._service.send_payload(request, {**head, "files": [self._as_json(each) for each in sets]})
 
     async def file(self, request: web.Request) -> web.StreamResponse:
-        """One file, or its bytes from one number to another; raises Problem 404 if there is none of this name."""
+        """One file, or its bytes from one number to another; raises HTTPNotFound if there is none of this name."""
         async with self._service.pool.connection() as conn:
             found = {name_of(each): each for each in await list_files(conn)}
         if (wanted := found.get(request.match_info["name"])) is None:
-            raise Problem(404, "no-such-address")
+            raise web.HTTPNotFound
         headers = _headers_of(wanted)
         if headers[hdrs.ETAG] in request.headers.get(hdrs.IF_NONE_MATCH, ""):
             return web.Response(status=304, headers=headers)

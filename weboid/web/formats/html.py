@@ -21,7 +21,7 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.mechanism.slices import Steps
 from weboid.web.formats.link_item import link_item
 from weboid.web.formats.static_files import icon, style
-from weboid.web.request.parameters import Parameters
+from weboid.web.request.parameters import Parameters, without
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
 from weboid.web.words import phrases
@@ -108,7 +108,7 @@ def _values(
     return dict(
         say=say.html,
         language=language,
-        language_options=_language_options(language),
+        language_links=_language_links(language, given),
         given=given,
         wikis=wikis,
         lang_query=query(lang) if lang else "",
@@ -125,14 +125,20 @@ def _values(
     )
 
 
-@lru_cache(16)
-def _language_options(chosen: Language) -> Markup:
-    """The languages of the form as options; cached, as they are most of a page with few links."""
-    option = Markup('<option value="{}" lang="{}" dir="{}"{}>{}</option>')
-    selected = Markup(" selected")
+def _language_links(chosen: Language, given: Parameters) -> Markup:
+    """This page in each language that has messages."""
+    link = Markup('<a href="{}" lang="{}" dir="{}"{}>{}</a>')
+    current = Markup(' aria-current="true"')
+    here = without(given, "lang", "uselang")
     return Markup("\n").join(
-        option.format(other.code, other.bcp47, other.direction, selected if other == chosen else "", other.autonym)
-        for other in offered_languages(chosen)
+        link.format(
+            query({**here, "lang": each.code}),
+            each.bcp47,
+            each.direction,
+            current if each == chosen else "",
+            each.autonym,
+        )
+        for each in offered_languages(chosen)
     )
 
 

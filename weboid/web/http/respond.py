@@ -10,7 +10,14 @@ from typing import Final
 from aiohttp import hdrs, web
 
 from weboid.web.request.accept import first_coding
-from weboid.web.words.language import DEFAULT, Language, accepted_language, languages, requested_language
+from weboid.web.words.language import (
+    DEFAULT,
+    Language,
+    accepted_language,
+    languages,
+    requested_language,
+    shown_language,
+)
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -132,10 +139,13 @@ def see_other(address: str) -> web.Response:
 
 
 def html_language(request: web.Request, given: str | None) -> Language:
-    """The language of a page: the one given, else the one that the browser prefers. Raises Problem."""
+    """The language of a page: that which is shown for the one given or for the one that the browser prefers.
+
+    Raises Problem.
+    """
     if given is not None:
-        return requested_language(given)
-    return accepted_language(request.headers.get(hdrs.ACCEPT_LANGUAGE, ""))
+        return shown_language(requested_language(given))
+    return shown_language(accepted_language(request.headers.get(hdrs.ACCEPT_LANGUAGE, "")))
 
 
 def machine_language(given: str | None) -> Language:

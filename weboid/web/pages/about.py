@@ -1,19 +1,23 @@
-"""The pages that explain: help, the bot (C-17), privacy, the policy for programs (W-14); and files that are served as
-they are: the style sheet, the icon, our own source (W-2), and robots.txt.
+"""The pages that explain: help, the bot (C-17), privacy, the policy for programs (W-14); and files: the style sheet,
+the icon, our own source (W-2), robots.txt, toolinfo.json, security.txt (RFC 9116).
 
 Every figure on the pages is taken from the configuration or from the module that uses it, never written twice.
 """
 
 import asyncio
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Final
 
-from aiohttp import web
+from aiohttp import hdrs, web
 
-from weboid.config import PROJECT_CONTACT, Config
+import weboid
+from weboid.config import PROJECT_CONTACT, PROJECT_URL, Config
+from weboid.core.record.days import date_of
 from weboid.core.verdict.report_json import VERSION
 from weboid.web.formats import html
-from weboid.web.formats.static_files import files
+from weboid.web.formats.static_files import files, icon
 from weboid.web.http import source_archive
 from weboid.web.http.respond import sent
 from weboid.web.request.parameters import MOST_PAGES, MOST_SENT
@@ -21,6 +25,9 @@ from weboid.web.request.route import address_of
 from weboid.web.service import Service, given_in, html_words
 
 _IMMUTABLE: Final = "public, max-age=31536000, immutable"
+_A_DAY: Final = "public, max-age=86400"
+_FRESH_DAYS: Final = 180
+"""The days for which security.txt says that it holds: less than a year, as RFC 9116 §2.5.5 wants."""
 _INDEXED: Final = ("help", "bot", "privacy", "policy", "data", "status")
 """Pages that search engines may read; the others show the current state of wikis and the store, of any URL."""
 
@@ -62,10 +69,36 @@ class AboutPages:
             most_sent=MOST_SENT,
         )
 
+    async def security(self, request: web.Request) -> web.Response:
+        """The file that names to whom a hole is reported."""
+        contact = self.config.contact or PROJECT_CONTACT
+        lines = [
+            f"Contact: {contact if ':' in contact else f'mailto:{contact}'}",
+            f"Expires: {date_of(self.service.today() + _FRESH_DAYS).isoformat()}T00:00:00Z",
+            "Preferred-Languages: en, de",
+            f"Canonical: {self.service.public_url}{address_of('security')}",
+        ]
+        return sent(request, "\n".join([*lines, ""]), "text/plain", cache=_A_DAY)
+
+    async def tool_info(self, request: web.Request) -> web.Response:
+        """The file that directories of tools read, with the addresses of this service."""
+        text = _tool_info().replace(PROJECT_URL, f"{self.service.public_url}/")
+        return sent(request, text, "application/json", cache=_A_DAY)
+
     async def _page(self, request: web.Request, template: str, **values: object) -> web.Response:
         given = given_in(request)
         page = html.render(template, html_words(request, given), given, self.service.source, (), **values)
         return sent(request, page, html.CONTENT_TYPE, vary="Accept-Language")
+
+
+@cache
+def _tool_info() -> str:
+    return source_archive.source_files(Path(weboid.__file__).parent)["toolinfo.json"].read_text(encoding="utf-8")
+
+
+async def favicon(_: web.Request) -> web.Response:
+    """The icon, at the address that programs guess."""
+    return web.Response(status=308, headers={hdrs.LOCATION: address_of("static", name=icon().name)})
 
 
 async def static(request: web.Request) -> web.Response:
@@ -87,4 +120,4 @@ async def robots(request: web.Request) -> web.Response:
     """Rules for robots (RFC 9309): they may fetch pages that explain, with their style sheet, and no others."""
     allowed = [f"{address_of('start')}$", *map(address_of, _INDEXED), address_of("static", name="")]
     lines = ["User-agent: *", *(f"Allow: {path}" for path in allowed), "Disallow: /", ""]
-    return sent(request, "\n".join(lines).encode(), "text/plain", cache="public, max-age=86400")
+    return sent(request, "\n".join(lines).encode(), "text/plain", cache=_A_DAY)

@@ -47,7 +47,7 @@ class RemoteProcesses:
 
     async def _answer(self, request: web.Request) -> web.Response:
         if not self.clients.known:
-            raise Problem(404, "no-such-address")
+            raise web.HTTPNotFound
         client = self._client_of(request)
         if request.content_type != self.endpoint.kind or hdrs.CONTENT_ENCODING in request.headers:
             raise Problem(415, "request")

@@ -289,6 +289,9 @@ ROUTES: Final = (
     _file("static", "/static/{name}", cost=0),
     _file("source", "/source/{name}", cost=0),
     _file("robots", "/robots.txt", cost=0),
+    _file("favicon", "/favicon.ico", cost=0),
+    _file("security", "/.well-known/security.txt", cost=0),
+    _file("tool-info", "/toolinfo.json", cost=0, formats=_DATA),
     # Pages that explain.
     Route("help", "/help", cost=1),
     Route("bot", "/bot", cost=1),

@@ -13,6 +13,8 @@ from weboid.assets import asset
 from weboid.web.request.problem import Problem
 
 DEFAULT: Final = "en"
+QQX: Final = "qqx"
+"""The language that shows keys instead of messages."""
 _CODE: Final = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,4}", re.I)
 _RANGE: Final = re.compile(r"([a-z]{2,3}(?:-[a-z0-9]{1,8})*)(?:\s*;\s*q=([01](?:\.[0-9]{0,3})?))?", re.I)
 """Without white space around it: two adjacent runs of it could be split in thousands of ways (backtracking)."""
@@ -62,6 +64,16 @@ def offered_languages(current: Language) -> list[Language]:
     """
     codes = {*written(), current.code}
     return sorted((languages()[code] for code in codes), key=lambda language: language.autonym.casefold())
+
+
+def shown_language(language: Language) -> Language:
+    """The language whose words a page in that language shows: it, its nearest fallback that has messages, or English.
+
+    So that `lang`, direction and dates of a page are those of its text.
+    """
+    if language.code == QQX:
+        return language
+    return languages()[next((code for code in (language.code, *language.fallbacks) if code in written()), DEFAULT)]
 
 
 def requested_language(code: str) -> Language:

@@ -19,10 +19,7 @@ from markupsafe import Markup, escape
 
 from weboid.assets import asset
 from weboid.core.record.days import date_of
-from weboid.web.words.language import DEFAULT, Language, languages
-
-QQX: Final = "qqx"
-"""The language that shows keys instead of messages."""
+from weboid.web.words.language import DEFAULT, QQX, Language, languages
 
 Parameter = str | int
 Unit = Literal["day", "week", "month", "year"]
