@@ -16,7 +16,6 @@ DEFLATED = BARE.compress(TEXT) + BARE.flush()
 
 
 def decoded(data: bytes, coding: str, limit: int, size: int = 10_000_000) -> bytes:
-    """What some data stands for, taken in pieces of that size."""
     decoder, found = Decoder(coding), b""
     for start in range(0, len(data), size):
         if len(found) < limit:

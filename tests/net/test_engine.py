@@ -27,7 +27,6 @@ PAGE = b"<!doctype html><title>A page</title>"
 
 @pytest.fixture
 async def engine(settings: NetConfig, certificates: Certificates) -> AsyncIterator[SocketEngine]:
-    """An engine that trusts the authority of the tests."""
     async with open_engine(replace(settings, ca=certificates.ca_file)) as opened:
         yield opened
 
@@ -49,7 +48,6 @@ async def asked(engine: SocketEngine, url: str, method: str = "GET", timeout_s: 
 
 
 async def fault(engine: SocketEngine, url: str, method: str = "GET", timeout_s: float = 60.0) -> Fault | None:
-    """What the failure of a request stands for."""
     with pytest.raises(Exception) as raised:
         await asked(engine, url, method, timeout_s)
     return fault_of(raised.value)

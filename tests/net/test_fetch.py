@@ -29,12 +29,10 @@ async def answered(settings: NetConfig, script: Script, *, get_only: bool = Fals
 
 
 def by_method(head: Act, get: Act) -> Script:
-    """A server that treats the two methods differently."""
     return lambda asked: head if asked.method == "HEAD" else get
 
 
 def whole(answer: bytes) -> Script:
-    """A server that answers GET so, and HEAD without the body."""
     return lambda asked: head_only(asked, answer)
 
 

@@ -20,7 +20,6 @@ RULES = b"User-agent: *\nDisallow: /private/\nCrawl-delay: 3\n"
 
 
 async def fetched(settings: NetConfig, script: Script) -> tuple[Robots, list[str]]:
-    """The rules of a server, and what it was asked."""
     async with serve(script) as site, open_session(settings) as session:
         return await fetch_robots(session, site.url("/a/b?c=d#e"), turn=at_once), site.lines()
 

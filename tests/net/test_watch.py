@@ -1,5 +1,3 @@
-"""Sockets watched by epoll, or by the loop where there is none."""
-
 import asyncio
 import logging
 import socket

@@ -31,12 +31,10 @@ WORD = NEAR.url.path.rpartition("/")[2].removesuffix(".html").replace("-", " ")
 
 
 def read(title: str, text: str, url: str = ONE, head: str = "", more: str = "") -> Document:
-    """A page as it was read at a URL."""
     return document_of(page(title, body=f"<p>{text}</p>{more}", head=head), "text/html", url)
 
 
 def template(title: str, text: str, more: str = "", url: str = str(NEAR.url)) -> Look:
-    """The look of what was sent for a made-up URL."""
     return look_of(read(title, text, url, more=more), NEAR, more.encode())
 
 

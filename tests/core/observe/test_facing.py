@@ -59,7 +59,6 @@ def blind(start: str, document: bytes = ARTICLE, other: bytes | int | str = 404)
 
 
 def canonical(start: str, place: str) -> Host:
-    """A host that sends all that begins alike to one place."""
     return lambda path: ARTICLE if path == place else place if path.startswith(start) else 404
 
 

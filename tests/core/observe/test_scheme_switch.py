@@ -1,5 +1,3 @@
-"""The check under the other scheme, http or https (status 63)."""
-
 from weboid.core.observe.observation import Observation
 from weboid.core.observe.scheme_switch import as_switched, calls_for_switch, switched
 from weboid.core.record.reasons import Outcome, Reason

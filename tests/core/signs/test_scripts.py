@@ -1,5 +1,3 @@
-"""Error pages that are nothing but a script."""
-
 import re
 
 import pytest

@@ -1,5 +1,3 @@
-"""What services say of works that are gone, while they answer 200."""
-
 from support.pages import page, prose
 
 from weboid.assets import toml_next_to

@@ -1,5 +1,3 @@
-"""Titles of those who buy domains that were given up."""
-
 import pytest
 from support.pages import page, prose
 

@@ -1,5 +1,3 @@
-"""Hosts: reversed names, registrable domains, the pinned list."""
-
 from importlib.metadata import version
 from ipaddress import IPv6Address
 

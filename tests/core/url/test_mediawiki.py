@@ -1,5 +1,3 @@
-"""URLs rebuilt from the table externallinks."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,5 +1,3 @@
-"""docs/normal-form.md is true: its examples, its reasons, its version."""
-
 import re
 from pathlib import Path
 

@@ -82,7 +82,6 @@ LABELS = st.text("abcdefghij", min_size=1, max_size=6).map(lambda text: f"{text}
 
 @st.composite
 def urls(draw: st.DrawFn) -> tuple[str, list[str], list[tuple[str, str]]]:
-    """A host, the words of a path and the fields of a query."""
     host = f"{draw(st.sampled_from(['', 'www.']))}{draw(LABELS)}.demo"
     fields = draw(st.lists(st.tuples(WORDS, WORDS), max_size=4))
     return host, draw(st.lists(WORDS, max_size=4)), fields

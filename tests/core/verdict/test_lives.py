@@ -51,12 +51,10 @@ def checks(life: Life, days: int, host_key: int = KEYS[0]) -> Iterator[Check]:
 
 
 def deaths(life: Life, days: int, host_key: int = KEYS[0]) -> list[int]:
-    """The days of the checks after which the URL counts as dead."""
     return [check.day for check in checks(life, days, host_key=host_key) if check.finding.verdict is Verdict.DEAD]
 
 
 def on(usual: Observation, days: Mapping[int, Observation]) -> Life:
-    """A life that answers otherwise on these days."""
     return lambda day, hour: days.get(day, usual)
 
 

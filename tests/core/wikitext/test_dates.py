@@ -1,5 +1,3 @@
-"""The days that authors wrote."""
-
 from datetime import date
 
 from weboid.core.wikitext.dates import day_in

@@ -1,5 +1,3 @@
-"""Titles with and without the names of their namespaces, as MediaWiki reads them."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 
