@@ -1,5 +1,3 @@
-"""How late the event loop is: measured, also while it is not over yet, and remembered within bounds."""
-
 import asyncio
 from time import monotonic, sleep
 

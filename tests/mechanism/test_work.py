@@ -73,27 +73,6 @@ async def test_it_is_tried_until_it_succeeds(caplog: pytest.LogCaptureFixture, m
     assert ended.startswith("it is over: the database is away (3 times")
 
 
-async def test_success_at_once_is_not_reported_and_other_errors_are_raised(caplog: pytest.LogCaptureFixture) -> None:
-    assert await patiently(_Failing(0), asyncio.Event(), _away()) == 1
-    assert not caplog.records
-    work = _Failing(3, StoreError("made by a newer weboid"))
-    with pytest.raises(StoreError, match="newer"):
-        await patiently(work, asyncio.Event(), _away())
-    assert work.tried == 1
-
-
-async def test_a_stop_ends_the_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "FIRST_PAUSE_S", 15.0)
-    stopped, work = asyncio.Event(), _Failing(1_000)
-    waiting = asyncio.create_task(patiently(work, stopped, _away()))
-    async with asyncio.timeout(20):
-        while not work.tried:
-            await asyncio.sleep(0.001)
-        stopped.set()
-        assert await waiting is None
-    assert work.tried == 1
-
-
 async def test_a_stop_ends_an_attempt_that_hangs_after_its_grace() -> None:
     stopped, begun, cut_off = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
@@ -110,22 +89,6 @@ async def test_a_stop_ends_an_attempt_that_hangs_after_its_grace() -> None:
         stopped.set()
         assert await waiting is None
     assert cut_off.is_set()
-
-
-async def test_an_attempt_that_ends_within_the_grace_counts() -> None:
-    stopped, begun, go_on = asyncio.Event(), asyncio.Event(), asyncio.Event()
-
-    async def work() -> int:
-        begun.set()
-        await go_on.wait()
-        return 7
-
-    waiting = asyncio.create_task(patiently(work, stopped, _away(), grace_s=60))
-    async with asyncio.timeout(20):
-        await begun.wait()
-        stopped.set()
-        go_on.set()
-        assert await waiting == 7
 
 
 async def test_nothing_is_begun_after_a_stop_and_a_wait_says_whether_it_was_stopped() -> None:
@@ -157,21 +120,6 @@ async def test_no_failure_ends_the_sweeps_and_a_stop_does(caplog: pytest.LogCapt
     assert swept == [0, 1, 2]
     shown = [(record.levelname, record.message, record.exc_info is not None) for record in caplog.records]
     assert shown == [("WARNING", "things wait: away", False), ("ERROR", "things wait: ValueError('broken')", True)]
-
-
-async def test_the_pause_may_depend_on_the_sweep_and_a_stop_cuts_it_short() -> None:
-    stopped = asyncio.Event()
-    pauses = iter([0.001, 3600.0])
-    swept = 0
-
-    async def sweep() -> None:
-        nonlocal swept
-        swept += 1
-        if swept == 2:
-            asyncio.get_running_loop().call_later(0.01, stopped.set)
-
-    await sweep_until_stopped(sweep, stopped, what="things", log=_LOG, idle_s=lambda: next(pauses))
-    assert swept == 2
 
 
 async def test_work_that_ends_in_time_is_done_and_what_it_raises_raised() -> None:
@@ -213,15 +161,6 @@ async def test_work_ends_with_its_block() -> None:
         assert ticks > 1
         assert not is_over
     assert is_over
-
-
-async def test_what_it_raised_is_raised_at_the_end_of_the_block() -> None:
-    async def fail() -> None:
-        raise ValueError("odd")
-
-    with pytest.raises(ValueError, match="odd"):
-        async with in_background(fail()):
-            await asyncio.sleep(0.01)
 
 
 async def _losing() -> None:
