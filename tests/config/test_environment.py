@@ -1,5 +1,3 @@
-"""The configuration by variables alone: what beats what, how peers on Toolforge write them, and typing errors."""
-
 import json
 import re
 from pathlib import Path

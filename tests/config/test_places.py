@@ -1,5 +1,3 @@
-"""The places of the configuration and the data by the conventions of the system."""
-
 import os
 import pwd
 from pathlib import Path

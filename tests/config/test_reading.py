@@ -1,5 +1,3 @@
-"""The configuration: file, environment, and the faults of values that cannot be used."""
-
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -16,14 +14,6 @@ def load(tmp_path: Path, toml: str, **environ: str) -> Config:
     file = tmp_path / "weboid.toml"
     file.write_text(toml, encoding="utf-8")
     return load_config(file, {"HOME": "/nowhere", **environ})
-
-
-def test_without_file_and_variables_everything_has_a_default() -> None:
-    config = load_config(None, {"HOME": "/home/somebody"})
-    assert config.database == ""
-    assert config.crawl.delay == 1.0
-    assert config.net.permit == ()
-    assert "(+https://weboid.toolforge.org/bot)" in config.net.user_agent
 
 
 def test_farms_and_wikis_are_configuration(tmp_path: Path) -> None:

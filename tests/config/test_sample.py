@@ -1,5 +1,3 @@
-"""``weboid config``: a sample that is complete and true, what holds now, and everything that is wrong."""
-
 import re
 from dataclasses import fields
 from hashlib import sha256
@@ -123,19 +121,3 @@ async def test_what_a_part_would_refuse_at_its_start_is_a_fault(tmp_path: Path) 
         assert (wrong.status, wrong.out) == (2, ""), name
         assert output in wrong.err
         assert "hush" not in wrong.err
-
-
-async def test_a_page_of_what_is_watched_is_named_in_two_ways(tmp_path: Path) -> None:
-    for watched in ("metawiki@WMF:User:Ann/X.json", "https://wiki.example.org/w/index.php?title=X"):
-        fine = await Place(tmp_path, environ={"WEBOID_FEED_WATCHED": watched}).run("config", "--check")
-        assert (fine.status, watched in fine.out) == (0, True), fine.err
-
-
-async def test_help_is_shown_whatever_the_configuration_is(tmp_path: Path) -> None:
-    place = Place(tmp_path)
-    (tmp_path / "weboid.toml").write_text("contcat = 1", encoding="utf-8")
-    for call in (["up", "--help"], ["feed", "pass", "-h"], ["crawl", "--once", "--help"]):
-        shown = await place.run(*call)
-        assert (shown.status, shown.out[:6]) == (0, "Usage:"), shown.err
-    refused = await place.run("normalize", "--", "--help")
-    assert (refused.status, "contact" in refused.err) == (2, True)

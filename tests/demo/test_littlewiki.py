@@ -101,15 +101,3 @@ async def test_articles_can_be_read_and_hostile_ones_do_no_harm(session: aiohttp
             tags.feed(text)
             assert not tags.names & {"script", "img", "b"}
             assert all(href.startswith(("http://", "https://", "/")) for href in tags.hrefs)
-
-
-async def test_an_article_leads_to_what_weboid_knows_and_nothing_else_is_there(session: aiohttp.ClientSession) -> None:
-    async with open_littlewiki(PAGES, weboid_url="http://127.0.0.1:8000/") as wiki:
-        async with session.get(wiki.url + page_path("Tidal mill")) as response:
-            text = await response.text()
-        page = wiki.pages["Tidal mill"].page
-        assert f"http://127.0.0.1:8000/externalLinkInfo?dbname=demowiki%40wmflabs&amp;pageid={page}" in text
-        assert "http://tidalmill.demo/opening-hours" in text
-        for path in ("/wiki/Never_written", "/etc/passwd", "/w/index.php"):
-            async with session.get(wiki.site.server + path) as response:
-                assert response.status == 404

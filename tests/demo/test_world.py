@@ -1,5 +1,3 @@
-"""Lives and worlds: what holds on which day, and that they can be shifted."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -11,7 +11,6 @@ from weboid.core.record.policy import DEFAULT, Policy
 
 
 def life(tmp_path: Path, *changes: tuple[int, str, int], days: int) -> Life:
-    """A life with changes on these days, as the file has it."""
     written = [[24 * day, state, code] for day, state, code in changes]
     site = {"site": "site-1", "lives": [{"start": 20_000, "hours": 24 * days, "changes": written}]}
     file = tmp_path / "sites.jsonl.gz"

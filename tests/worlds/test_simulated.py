@@ -101,7 +101,6 @@ def test_a_life_without_sockets_is_reported_as_one_on_sockets(
 def looked(
     host: Any, *, url: str = "http://a.demo/x", hour: int = 0, visitor: Visitor | None = None, **rest: Any
 ) -> Look:
-    """What a program finds on day 0 at the one host of a world."""
     content = {"weboid-world": 1, "days": 9, "hosts": {"a.demo": {"paths": {"/x": "page"}, **host}}, **rest}
     return Looks(world_in(json.dumps(content))).look(url, 0, hour, visitor or Visitor())
 

@@ -1,18 +1,21 @@
-"""What tellings of "dead" are worth: sorted by the day, the row and the outage; and peers at their own pace."""
+"""What tellings of "dead" are worth: sorted by the day, the row and the outage; peers; and the figures of a year."""
 
 import json
 from typing import Any
 
 import pytest
 
-from benchmarks.verdicts.daily import Change
+from benchmarks.verdicts.daily import Change, Check
+from benchmarks.verdicts.figures import Case, Figures, figures_of, quantiles
 from benchmarks.verdicts.looks import Looks
 from benchmarks.verdicts.peers import PEERS, Peer, Telling
 from benchmarks.verdicts.tellings import Cause, Worth, own_tellings, worth_of
 from benchmarks.verdicts.year import UrlYear, Year
 from benchmarks.worlds.onlooker import Onlooker
+from benchmarks.worlds.sight import Sight
 from benchmarks.worlds.worldfile import WorldFile, world_in
-from weboid.core.record.reasons import Reason
+from weboid.core.record.reasons import Outcome, Reason
+from weboid.core.record.status import Status
 from weboid.core.verdict.verdict import Verdict
 
 URL = "http://a.demo/x"
@@ -105,3 +108,36 @@ def test_peers_tell_at_their_own_pace(name: str, soonest: int, latest: int) -> N
 def test_peers_read_what_they_find_in_their_own_way(life: Any, dead_to: set[str]) -> None:
     file = world("up", path=life)
     assert {peer.name for peer in PEERS if tellings(peer.name, file)} == dead_to
+
+
+SEEN, GONE = Sight.SEEN, Sight.GONE
+
+
+def figures(sights: list[Sight], dead: range, checks: list[int]) -> Figures:
+    """Of a URL called dead in a row of days, checked on some."""
+    url = UrlYear("http://a.demo/", 0, tuple(sights), changes=[Change(dead.start, Verdict.DEAD, Reason.NOT_FOUND)])
+    if dead.stop < len(sights):
+        url.changes.append(Change(dead.stop, Verdict.WORKING, Reason.OK))
+    url.checks = [Check(day, Outcome.WORKING, Reason.OK, Status.FINE) for day in checks]
+    days = len(sights)
+    file = world_in(f'{{"weboid-world": 1, "days": {days}, "hosts": {{"a.demo": {{"paths": {{"/": "page"}}}}}}}}')
+    return figures_of(Year(file, 7, [url]))
+
+
+def took(cases: list[Case]) -> list[int | None]:
+    return [case.took for case in cases]
+
+
+def test_revivals_count_from_their_day_to_the_next_check() -> None:
+    sights = [GONE] * 50 + [SEEN] * 50
+    found = figures(sights, range(20, 57), [20, 40, 57, 70])
+    assert (took(found.revivals), found.missed_revivals) == ([7], [])
+    found = figures(sights, range(20, 70), [20, 40, 57, 70])
+    assert (took(found.revivals), took(found.missed_revivals)) == ([20], [20])
+    assert figures([GONE] * 50 + [SEEN] * 3 + [GONE] * 47, range(20, 100), [20, 60]).revivals == []
+
+
+def test_quantiles_are_of_what_was_reported() -> None:
+    url = UrlYear("http://a.demo/", 0, (GONE,))
+    assert quantiles([Case(url, 0, 1), Case(url, 0, 3), Case(url, 0, None), Case(url, 0, 9)]) == (3, 9, 9)
+    assert quantiles([Case(url, 0, None)]) is None
