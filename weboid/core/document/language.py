@@ -75,3 +75,9 @@ def language_of(words: Sequence[str]) -> int:
 def number_of(tag: str) -> int:
     """The number of a language by a tag such as ``de-AT``; UNKNOWN if it is not one of ours."""
     return _numbers().get(tag.lower().replace("_", "-").partition("-")[0], UNKNOWN)
+
+
+def code_of(number: int) -> str:
+    """The code of a language; empty for UNKNOWN, and where only the script is known that several languages have."""
+    row: dict[str, str] = {} if number == UNKNOWN else [*_table()["script"], *_table()["words"]][number - 1]
+    return "" if "letters" in row and " " in row.get("same", "") else row.get("code", "")

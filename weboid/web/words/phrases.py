@@ -4,11 +4,11 @@ One law: every enumeration of the core has a message for each of its members
 (`test_no_message_is_missing_and_none_is_unused`).
 """
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from weboid.core.document.card import UNSEEN
 from weboid.core.record.history import Entry
 from weboid.core.record.policy import MISSING, NO_PROOF
 from weboid.core.record.reasons import Outcome, Reason
@@ -28,17 +28,10 @@ _CLICKABLE: Final = frozenset({"http", "https", "ftp", "ftps"})
 _FEW_CODES: Final = 5
 _KEPT: Final = 4_096
 
-# What a reader would not see, or what would reverse the text: controls, bidi controls, zero-width and filler
-# characters, tags, lone surrogates. Joiners are kept, as Persian and emoji need them.
-_UNSEEN: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
-    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
-)
-
 
 def visible(text: str) -> str:
     """The text with all invisible and misleading characters written out: ``⟨U+202E⟩``."""
-    return _UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
+    return UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
 
 
 def href(url: Url | str | None) -> str | None:
