@@ -37,7 +37,7 @@ LINES: Final = {
     "archive/saving": 800,
     "archive/service": 913,
     "archive/visits": 960,
-    "bot": 2390,
+    "bot": 2_565,
     "checking": 2020,
     "cli": 4_525,
     "cli/processes": 1675,
@@ -55,7 +55,7 @@ LINES: Final = {
     "demo": 2860,
     "feed": 1_765,
     "maintain": 975,
-    "mechanism": 1_101,
+    "mechanism": 1_216,
     "net": 3370,
     "pgfolder": 2090,
     "remote/crawl": 1_105,
@@ -75,9 +75,9 @@ LINES: Final = {
     "store/upkeep": 1_245,
     "store/site": 190,
     "store/urls": 830,
-    "web": 604,
-    "web/answer": 1_921,
-    "web/api": 885,
+    "web": 620,
+    "web/answer": 1_925,
+    "web/api": 948,
     "web/formats": 800,
     "web/health": 1230,
     "web/http": 1590,
@@ -85,15 +85,16 @@ LINES: Final = {
     "web/pages": 1_181,
     "web/people": 1_071,
     "web/remote": 80,
+    "web/repair": 364,
     "web/request": 950,
     "web/words": 740,
-    "wiki": 2300,
+    "wiki": 2_360,
     "wiki/criteria": 370,
     "wiki/gadget": 590,
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 
-PAIRS: Final = {"core": 20, "store": 32, "web": 604}
+PAIRS: Final = {"core": 20, "store": 32, "web": 620}
 """So many pairs of rooms of a floor may import from each other; a module next to the rooms is a room of its own."""
 
 

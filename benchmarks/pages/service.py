@@ -25,7 +25,7 @@ from weboid.store.db.pool import open_pool
 from weboid.web.app import make_app
 from weboid.web.http.server import open_site
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import Members, PageLinks
+from weboid.wiki.source import Members, PageLinks, RevisionText
 
 FEW_LINKS: Final = 20
 FEW_FROM: Final = 1_000_000
@@ -64,6 +64,10 @@ class InProcess:
     async def find_namespaces(self) -> Sequence[Namespace]:
         """Those that every wiki has."""
         return ()
+
+    async def find_texts(self, revisions: Sequence[int]) -> dict[int, RevisionText]:
+        """Nobody asks for texts."""
+        return {}
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         """Nobody asks for categories."""

@@ -48,8 +48,20 @@ def unsound(before: str, page: RepairedPage) -> list[str]:
         wrong.append("a title is invented")
     if not page.changes and after != before:
         wrong.append("changed without a change")
+    if not page.kept_off and put_together(before, page) != after and page.text != before:
+        wrong.append("the pieces do not make the text")
     wrong += [f"{piece[:60]!r} is not left alone" for piece in _astray(_outside(before), after)]
     return wrong
+
+
+def put_together(before: str, page: RepairedPage) -> str:
+    parts, place = [], 0
+    for start, old, new in dict.fromkeys(sorted(page.pieces)):
+        assert before.startswith(old, start)
+        assert start >= place
+        parts += [before[place:start], new]
+        place = start + len(old)
+    return "".join([*parts, before[place:]])
 
 
 def titles_in(text: str) -> int:

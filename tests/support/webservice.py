@@ -32,7 +32,7 @@ from weboid.web.answer.target_pages import TargetSources
 from weboid.web.app import make_app
 from weboid.web.http.server import open_site
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
-from weboid.wiki.source import Members, PageLinks
+from weboid.wiki.source import Members, PageLinks, RevisionText
 
 TODAY = 120
 UNLIMITED = {"WEBOID_WEB_RATE": "1000000", "WEBOID_WEB_BURST": "1000000"}
@@ -96,6 +96,11 @@ class FixedSource:
     silent: bool = False
     entries: tuple[Interwiki, ...] = ()
     interwiki: InterwikiMap | None = field(default=None, compare=False)
+    texts: dict[int, RevisionText] = field(default_factory=dict)
+
+    async def find_texts(self, revisions: Sequence[int]) -> dict[int, RevisionText]:
+        await self._answer()
+        return {revision: self.texts[revision] for revision in revisions if revision in self.texts}
 
     async def find_pages(
         self, *, ids: Sequence[int] = (), titles: Sequence[str] = (), most_links: int | None = None

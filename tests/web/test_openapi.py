@@ -14,6 +14,7 @@ import pytest
 from aiohttp import web
 from support.webservice import Site, open_service
 
+from weboid.bot.decisions import RepairAction
 from weboid.core.archive.copies import CopyOrigin, CopyState, DistanceTo
 from weboid.core.record.reasons import status_outcome
 from weboid.core.record.status import Status
@@ -40,7 +41,7 @@ parameters = { dbname = "testwiki@wmflabs" }
 
 [checks.positive_data_acceptance]
 # Parameters that exclude each other, and texts that no title or URL can have, cannot be described.
-expected-statuses = ["2xx", "400", "401", "403", "404", "413", "414", "503"]
+expected-statuses = ["2xx", "400", "401", "403", "404", "409", "413", "414", "503"]
 
 [checks.negative_data_rejection]
 expected-statuses = ["400", "401", "403", "404", "405", "413", "414", "415"]
@@ -252,6 +253,7 @@ def test_the_words_of_the_description_are_those_of_the_program() -> None:
         "distance_to": [frozenset((*DistanceTo, *nothing))],
         "exactness": [frozenset(Exactness)],
         "extent": [frozenset(Extent), frozenset((*Extent, ""))],
+        "action": [frozenset(action.value for action in RepairAction if action is not RepairAction.NOTHING)],
         "flags": [frozenset((FROZEN, PERMADEAD, PERMALIVE, SUBSCRIPTION))],
         "kind": [
             frozenset((*LinkKind, *nothing)),

@@ -12,6 +12,9 @@ from weboid.core.archive.copies import CopyState
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.settings import Options
 
+CHOSEN, NOT_CHOSEN = "chosen", "not-chosen"
+"""Flags of links that a person wants to be left alone, by name or because others were named."""
+
 
 class Tagged(Enum):
     """The author of a dead tag next to a link; a person counts more than a bot."""
@@ -89,8 +92,9 @@ _BAD = frozenset({CopyStanding.DEPRECATED, CopyStanding.INVALID, CopyStanding.FO
 
 def decide(state: LinkState, answer: LinkAnswer, options: Options) -> Decision:
     """The decision on a link with this answer."""
-    if FROZEN in answer.flags:
-        return _nothing("frozen")
+    for flag in (FROZEN, CHOSEN, NOT_CHOSEN):
+        if flag in answer.flags:
+            return _nothing(flag)
     if answer.verdict in (Verdict.SPAM, Verdict.INVALID):
         return _nothing(answer.verdict.word)
     verdict, why = _verdict(state, answer, options)

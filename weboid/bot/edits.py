@@ -11,14 +11,16 @@ from weboid.bot.plain_links import filled, link_in_tag, rewritten, untagged_copy
 from weboid.bot.rewriting import Writing, cited, put_state, removed, stated, tidied
 
 _KEEPS_COPY: Final = frozenset({RepairAction.ADD_COPY, RepairAction.CONVERT, RepairAction.TIDY})
+_WRITES_COPY: Final = frozenset(
+    {RepairAction.ADD_COPY, RepairAction.REPLACE_COPY, RepairAction.ADD_LIVING_COPY, RepairAction.CONVERT}
+)
 
 
 def edits_for(
     writing: Writing, link: RepairableLink, state: LinkState, answer: LinkAnswer, decision: Decision
 ) -> list[TextEdit]:
     """The edits that carry out an action; none if it cannot be written."""
-    action, own = decision.action, _copy_in_page(link, state)
-    copy = own if action in _KEEPS_COPY and own is not None else next(iter(answer.snapshots), None)
+    action, copy = decision.action, _copy_for(link, state, answer, decision)
     match action:
         case RepairAction.UNTAG:
             return removed(writing, link, bots_only=False)
@@ -40,6 +42,16 @@ def edits_for(
             return untagged_copy(writing, link, copy)
         case LinkForm.COPY:
             return rewritten(writing, link.archives[0], link.url, copy)
+
+
+def copy_written(link: RepairableLink, state: LinkState, answer: LinkAnswer, decision: Decision) -> KnownCopy | None:
+    """The copy to which an action gives its place in the page; None for actions that write none."""
+    return _copy_for(link, state, answer, decision) if decision.action in _WRITES_COPY else None
+
+
+def _copy_for(link: RepairableLink, state: LinkState, answer: LinkAnswer, decision: Decision) -> KnownCopy | None:
+    own = _copy_in_page(link, state) if decision.action in _KEEPS_COPY else None
+    return next(iter(answer.snapshots), None) if own is None else own
 
 
 def _copy_in_page(link: RepairableLink, state: LinkState) -> KnownCopy | None:

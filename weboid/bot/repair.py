@@ -4,12 +4,11 @@ Outside the repairs the text stays byte for byte; a repaired page has nothing le
 returned as it is.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from typing import Final
+from typing import Final, NamedTuple
 
-from weboid.bot.answers import KnownLinks, LinkAnswer, form_of, key_of
+from weboid.bot.answers import KnownCopy, KnownLinks, LinkAnswer, form_of, key_of
 from weboid.bot.archived import (
     CopyStanding,
     chosen_copy,
@@ -21,11 +20,12 @@ from weboid.bot.archived import (
     standing_of,
 )
 from weboid.bot.decisions import COPIES_NOT_KNOWN, LinkState, RepairAction, decide
-from weboid.bot.edits import edits_for
+from weboid.bot.edits import copy_written, edits_for
 from weboid.bot.exclusion import excludes
 from weboid.bot.links import ArchiveMark, LinkForm, RepairableLink
 from weboid.bot.page_links import page_links, pattern_parameters
 from weboid.bot.parameters import TextEdit
+from weboid.bot.pieces import EditedPiece, applied, pieces_of
 from weboid.bot.rewriting import Writing, is_misdated, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
 from weboid.core.wikitext.citations import Citation, Written, written
@@ -43,13 +43,22 @@ finished if a pass finds nothing to do; at most four passes in a row follow from
 
 @dataclass(frozen=True, slots=True)
 class LinkChange:
-    """One repair: the link as written, the action and the stable word why, and the text before and after."""
+    """One repair: the link as written, the action and the stable word why, the text before and after, and the copy
+    that was written."""
 
     url: str
     action: RepairAction
     why: str
     before: str
     after: str
+    copy: KnownCopy | None = None
+
+
+class LeftLink(NamedTuple):
+    """A link as written that was left alone, and the stable word why."""
+
+    url: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +68,8 @@ class RepairedPage:
     Where the wiki wants a message instead of the edit, `text` is unchanged and `changes` are what could be done.
     `waiting` are dead links, as written, left alone because it is not known yet whether there are copies (D13).
     `repeating` are links, as written, whose repair was left out, for it would be made again and again: a fault of this
-    program. If that was not enough, the page is returned as it was.
+    program. If that was not enough, the page is returned as it was. `pieces` has for each change the piece of the text
+    that it is in; `left` are the links that were left alone at the first look.
     """
 
     text: str
@@ -67,6 +77,8 @@ class RepairedPage:
     kept_off: str | None = None
     waiting: tuple[str, ...] = ()
     repeating: tuple[str, ...] = ()
+    pieces: tuple[EditedPiece, ...] = ()
+    left: tuple[LeftLink, ...] = ()
 
 
 _Step = tuple[LinkForm, str, RepairAction]
@@ -75,31 +87,44 @@ _Step = tuple[LinkForm, str, RepairAction]
 
 @dataclass(slots=True)
 class _Pass:
-    """The result of one look at all links: edits, their changes, and the links that wait."""
+    """The result of one look at all links: edits, their changes with where each begins, and the links that wait, or
+    are left alone for any reason."""
 
     edits: list[TextEdit] = field(default_factory=list)
     changes: list[LinkChange] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    left: list[LeftLink] = field(default_factory=list)
     steps: list[_Step] = field(default_factory=list)
     waiting: list[str] = field(default_factory=list)
 
 
 def repair(
-    text: str, settings: WikiSettings, answers: KnownLinks, *, now: datetime, bot: str = BOT, script: str = SCRIPT
+    text: str,
+    settings: WikiSettings,
+    answers: KnownLinks,
+    *,
+    now: datetime,
+    bot: str = BOT,
+    script: str = SCRIPT,
+    by_hand: bool = False,
 ) -> RepairedPage:
-    """The repaired page; `now` in UTC, `bot` the name by which pages admit or exclude it."""
-    if not answers.by_url or not settings.options.run:
+    """The repaired page; `now` in UTC, `bot` the name by which pages admit or exclude it.
+
+    `by_hand`: a person looks at the edit and saves it, so it is not signed as a bot's, and no message takes its place.
+    """
+    if not (answers.by_url or by_hand) or not settings.options.run:
         return RepairedPage(text)
     wikitext = read_wikitext(text)
     if kept_off := excludes(wikitext, settings, bot=bot, script=script):
         return RepairedPage(text, kept_off=kept_off)
 
     def finished(start: Wikitext) -> RepairedPage:
-        return _finished(Writing(start, settings, frozenset(), now, bot), answers)
+        return _finished(Writing(start, settings, frozenset(), now, bot, is_signed=not by_hand), answers)
 
     page = finished(wikitext)
     if page.repeating and finished(read_wikitext(page.text)).text != page.text:
         page = RepairedPage(text, repeating=page.repeating)
-    return replace(page, text=text) if settings.options.talk == "instead" else page
+    return replace(page, text=text) if settings.options.talk == "instead" and not by_hand else page
 
 
 def _finished(writing: Writing, answers: KnownLinks) -> RepairedPage:
@@ -117,16 +142,22 @@ def _finished(writing: Writing, answers: KnownLinks) -> RepairedPage:
 
 def _passes(writing: Writing, answers: KnownLinks, left_out: frozenset[_Step]) -> tuple[RepairedPage, _Pass]:
     """The page after all passes, and the last of them, which has no edits if the page is finished."""
-    changes: list[LinkChange] = []
-    wikitext, last = writing.wikitext, _Pass()
+    passes: list[_Pass] = []
+    wikitext = writing.wikitext
     for _ in range(_MOST_PASSES):
         names = frozenset(each.name for each in wikitext.templates)
-        last = _one_pass(replace(writing, wikitext=wikitext, templates=names), answers, left_out)
-        if not last.edits:
+        passes.append(_one_pass(replace(writing, wikitext=wikitext, templates=names), answers, left_out))
+        if not passes[-1].edits:
             break
-        changes += last.changes
-        wikitext = read_wikitext(_applied(wikitext.text, last.edits))
-    return RepairedPage(wikitext.text, tuple(changes), waiting=tuple(last.waiting)), last
+        wikitext = read_wikitext(applied(wikitext.text, passes[-1].edits))
+    spans = [
+        [(start, start + len(change.before)) for start, change in zip(each.starts, each.changes, strict=True)]
+        for each in passes
+    ]
+    pieces = pieces_of(writing.wikitext.text, wikitext.text, [each.edits for each in passes], spans)
+    changes = tuple(change for each in passes for change in each.changes)
+    page = RepairedPage(wikitext.text, changes, waiting=tuple(passes[-1].waiting), pieces=tuple(pieces))
+    return replace(page, left=tuple(passes[0].left)), passes[-1]
 
 
 def _one_pass(writing: Writing, answers: KnownLinks, left_out: frozenset[_Step]) -> _Pass:
@@ -135,11 +166,14 @@ def _one_pass(writing: Writing, answers: KnownLinks, left_out: frozenset[_Step])
     for link in page_links(writing.wikitext, writing.settings, writing.bot):
         answer = answers.of(link.url)
         if answer is None or link.is_ignored or (only_references and link.spot.reference is None):
+            why = "unknown" if answer is None else "ignored" if link.is_ignored else "outside-references"
+            done.left.append(LeftLink(link.url, why))
             continue
         answer = _fitting(_flagged(answer, link.url, writing.settings), link, writing)
         state = state_of(writing, link, answers)
         decision = decide(state, answer, writing.settings.options)
         if decision.action is RepairAction.NOTHING:
+            done.left.append(LeftLink(link.url, decision.why))
             if decision.why in COPIES_NOT_KNOWN:
                 done.waiting.append(link.url)
             continue
@@ -154,7 +188,12 @@ def _one_pass(writing: Writing, answers: KnownLinks, left_out: frozenset[_Step])
             start = min(link.start, *(edit.start for edit in own))
             before = writing.text_of(start, max(link.end, *(edit.end for edit in own)))
             shifted = [TextEdit(edit.start - start, edit.end - start, edit.text) for edit in own]
-            done.changes.append(LinkChange(link.url, decision.action, decision.why, before, _applied(before, shifted)))
+            copy = copy_written(link, state, answer, decision)
+            after = applied(before, shifted)
+            done.changes.append(LinkChange(link.url, decision.action, decision.why, before, after, copy))
+            done.starts.append(start)
+        else:
+            done.left.append(LeftLink(link.url, "repeats" if step in left_out else "not-writable"))
     return done
 
 
@@ -299,13 +338,3 @@ def _is_of_another_link(writing: Writing, citation: Citation, address: str) -> b
     original = original_in(address)
     given = (writing.wikitext.value_of(each) for each in citation.template.parameters)
     return original is not None and any(is_same_link(original, value) for value in given if form_of(value))
-
-
-def _applied(text: str, edits: Iterable[TextEdit]) -> str:
-    """The text with all edits; of edits that overlap (blanks that two of them take out) the later begins later."""
-    parts, place = [], 0
-    for edit in sorted(edits, key=lambda each: (each.start, each.end)):
-        start = max(edit.start, place)
-        parts += [text[place:start], edit.text]
-        place = max(edit.end, place)
-    return "".join([*parts, text[place:]])

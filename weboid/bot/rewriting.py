@@ -29,17 +29,22 @@ PLAIN_URL: Final = re.compile(r"[^\s\[\]{}<>\"]+")
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """The page and the moment of writing; `templates` are the names of the page's templates."""
+    """The page and the moment of writing; `templates` are the names of the page's templates. `is_signed`: the bot puts
+    its name where the wiki wants that."""
 
     wikitext: Wikitext
     settings: WikiSettings
     templates: frozenset[str]
     now: datetime
     bot: str
+    is_signed: bool = True
 
     def values(self) -> dict[str, str | None]:
         """The values of placeholders that do not depend on the link."""
-        return {**common_values(self.settings, self.now, self.bot), "date": self.day(self.now)}
+        return {
+            **common_values(self.settings, self.now, self.bot if self.is_signed else None),
+            "date": self.day(self.now),
+        }
 
     def day(self, moment: datetime, like: Iterable[str] = ()) -> str:
         """The day of a moment, written like the first of some days, or as this page writes days."""
@@ -74,7 +79,7 @@ def cited(writing: Writing, link: RepairableLink, copy: KnownCopy, *, is_dead: b
         fits = fits and put(editor, citation.archive_url, named(cite.archive_url), address)
         fits = fits and put(editor, citation.archive_date, named(cite.archive_date), day)
         fits = fits and (citation.archive_date is None or _may_go(citation.archive_date.value))
-        if cite.bot_mark is not None:
+        if cite.bot_mark is not None and writing.is_signed:
             names = (cite.bot_mark.param, *cite.bot_mark.others)
             mark = written(writing.wikitext, citation.template, names)
             signature = substituted(cite.bot_mark.value, writing.values())

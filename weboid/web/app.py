@@ -34,6 +34,7 @@ from weboid.web.http.respond import add_headers
 from weboid.web.http.tokens import clients_of
 from weboid.web.identity.confirmation import Confirmations
 from weboid.web.identity.session import Sessions
+from weboid.web.repair.repairing import Repairs
 from weboid.web.request.parameters import PAGE_NAMES, parameters_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of, route_at
@@ -78,7 +79,16 @@ def make_app(
     confirmations = Confirmations(config.people, client, config.net.user_agent)
     sessions = Sessions(config.web.secret, config.people, public_url, pool, confirmations)
     service = Service(
-        pool, answers, config.policy, today, public_url, source, wikis.list_names, sessions, AnswerCache()
+        pool,
+        answers,
+        config.policy,
+        today,
+        public_url,
+        source,
+        wikis.list_names,
+        sessions,
+        AnswerCache(),
+        Repairs(answers),
     )
     refusals, lag = Refusals(), LoopLag()
     limits = Limits(config.web, clients_of(config.web.tokens), sessions, refusals, pool, today)
@@ -95,7 +105,7 @@ def make_app(
 
     async def background(_: web.Application) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            for each in (confirmations, status, pages, live_spam, live):
+            for each in (confirmations, status, pages, live_spam, live, service.repairs):
                 stack.push_async_callback(each.close)
             stack.enter_context(lag.open())
             await stack.enter_async_context(ChangeWatch(pool, service.kept).open())

@@ -18,6 +18,7 @@ from weboid.web.api.changes import Changes
 from weboid.web.api.dataset import DatasetFiles
 from weboid.web.api.normal_form import NormalForm
 from weboid.web.api.openapi import OpenApi, preflight
+from weboid.web.api.page_repair import PageRepair
 from weboid.web.api.ping import Ping
 from weboid.web.api.reverts import Reverts
 from weboid.web.health.metrics import Metrics
@@ -120,6 +121,9 @@ def _programs(service: Service, status: StatusPage) -> _Bound:
     yield "api-normal", "GET", normal.normal
     yield "api-normal", "POST", normal.normal
     yield "api-reverts", "POST", Reverts(service).state
+    repairs = PageRepair(service)
+    yield "api-repair", "GET", repairs.repair
+    yield "api-repair", "POST", repairs.repair
     yield "openapi", "GET", OpenApi(service).document
     data = DatasetFiles(service)
     yield "data", "GET", data.index

@@ -22,6 +22,7 @@ from weboid.web.formats.machine_format import payload_format
 from weboid.web.http.cache import AnswerCache
 from weboid.web.http.respond import html_language, machine_language, sent
 from weboid.web.identity.session import Sessions
+from weboid.web.repair.repairing import Repairs
 from weboid.web.request.accept import Format
 from weboid.web.request.fields import fields_of
 from weboid.web.request.parameters import Parameters, parameters_of, wiki_of, without
@@ -51,6 +52,7 @@ class Service:
     wiki_names: Callable[[], Awaitable[Sequence[str]]]
     sessions: Sessions
     kept: AnswerCache
+    repairs: Repairs
 
     async def named(self, given: Parameters) -> Parameters:
         """The parameters with the wiki and the page by their own names, however somebody wrote them (W-3): a wiki by

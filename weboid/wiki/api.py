@@ -14,9 +14,19 @@ import aiohttp
 from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError, TooManyLinks
 from weboid.wiki.action import ActionApi, ApiPatience, ApiRefusal
-from weboid.wiki.api_pages import PAGE_IDS, ApiPage, TitleTargets, add_listed, namespaces_of, states_of
+from weboid.wiki.api_pages import PAGE_IDS, ApiPage, TitleTargets, add_listed, namespaces_of, states_of, texts_of
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import WIKITEXT, Members, PageLinks, PageState, Selection, WalkBatch, clean_text, with_scheme
+from weboid.wiki.source import (
+    WIKITEXT,
+    Members,
+    PageLinks,
+    PageState,
+    RevisionText,
+    Selection,
+    WalkBatch,
+    clean_text,
+    with_scheme,
+)
 
 _BATCH_PAGES: Final = 50
 """The most pages that a client without a bot's rights may name in a query."""
@@ -177,6 +187,22 @@ class ApiSource:
             ids = {title: targets.page_of(title) for title in some}
             found |= {title: pages[page] for title, page in ids.items() if page in pages}
         return found
+
+    async def find_texts(self, revisions: Sequence[int]) -> dict[int, RevisionText]:
+        question = {
+            "prop": "revisions",
+            "revids": "|".join(map(str, revisions[:_BATCH_PAGES])),
+            "rvprop": "ids|content|contentmodel",
+            "rvslots": "main",
+        }
+        answer = await self._api.fetch_answer(question)
+        match answer.get("query"):
+            case {"pages": list(listed)}:
+                return texts_of(listed)
+            case {"badrevids": _} | None:
+                return {}
+            case _:
+                raise self._unreadable("no revisions")
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         """As in WikiItself. Every wiki understands the prefix ``Category:``, whatever its language."""

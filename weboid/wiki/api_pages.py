@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from weboid.core.wikitext.titles import Namespace
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import PageLinks, PageState, all_links, clean_text, with_scheme
+from weboid.wiki.source import WIKITEXT, PageLinks, PageState, RevisionText, all_links, clean_text, with_scheme
 
 PAGE_IDS: Final = range(1, 1 << 32)
 _NAMESPACES: Final = range(1 << 31)
@@ -142,6 +142,31 @@ def states_of(gathered: Mapping[int, ApiPage]) -> list[PageState]:
         for page, known in sorted(gathered.items())
         if known.model
     ]
+
+
+def texts_of(listed: Iterable[Any]) -> dict[int, RevisionText]:
+    """The revisions that an answer lists, by their ids."""
+    found: dict[int, RevisionText] = {}
+    for entry in listed:
+        match entry:
+            case {"pageid": int(page), "revisions": list(revisions)} if page in PAGE_IDS:
+                found |= {each.revision: each for given in revisions if (each := _revision(page, given))}
+            case _:
+                pass
+    return found
+
+
+def _revision(page: int, given: Any) -> RevisionText | None:
+    match given:
+        case {"revid": int(revision), "parentid": int(parent), **more} if revision in _REVISION_IDS:
+            pass
+        case _:
+            return None
+    match more:
+        case {"slots": {"main": {"contentmodel": str(model), "content": str(text)}}} if model == WIKITEXT:
+            return RevisionText(page, revision, parent, text)
+        case _:
+            return RevisionText(page, revision, parent, None)
 
 
 def namespaces_of(listed: object, aliases: object) -> tuple[Namespace, ...]:

@@ -116,6 +116,17 @@ class Members:
     place: str
 
 
+@dataclass(frozen=True, slots=True)
+class RevisionText:
+    """A revision of a page with its wikitext; `text` None = it is hidden, or no wikitext. `parent` is the revision
+    before it, 0 for the first one."""
+
+    page: int
+    revision: int
+    parent: int
+    text: str | None
+
+
 class WikiItself(PageReader, Protocol):
     """The wiki itself, queried for a reader's request (W-10, W-12); errors as in `PageReader`.
 
@@ -138,6 +149,9 @@ class WikiItself(PageReader, Protocol):
 
     async def find_interwiki(self) -> "InterwikiMap":
         """The wiki's interwiki map."""
+
+    async def find_texts(self, revisions: Sequence[int]) -> dict[int, RevisionText]:
+        """The texts of at most 50 revisions by their ids; those that do not exist, or are deleted, are left out."""
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         """Some pages of a category (named without prefix) from `place` on, without those of its subcategories.

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 
 import weboid.web
 from weboid.assets import asset
+from weboid.bot.decisions import RepairAction
 from weboid.core.archive.copies import CopyState
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.days import date_of
@@ -28,6 +29,7 @@ from weboid.store.people.audit import Action
 from weboid.store.schedule.process import ProcessRole
 from weboid.store.upkeep.alarm import AlarmKind
 from weboid.web.people.dying_hosts import DECISIONS
+from weboid.web.repair.repair_words import LEFT
 from weboid.web.request.problem import Problem
 from weboid.web.words.language import Language, languages, requested_language
 from weboid.web.words.messages import Messages, _formatter, _own_digits, catalogue, format_pattern, messages_in
@@ -69,6 +71,8 @@ def keys_of_enumerations() -> set[str]:
         *(f"weboid-status-queue-{rank.name.lower()}" for rank in Rank),
         *(f"weboid-status-archive-{kind.name.lower()}" for kind in RequestKind),
         *(f"weboid-admin-action-{action}" for action in Action),
+        *(f"weboid-repair-{action.value}" for action in RepairAction if action is not RepairAction.NOTHING),
+        *(f"weboid-repair-left-{why}" for why in LEFT),
         *(f"weboid-admin-dying-{word}" for word in DECISIONS),
         *(f"weboid-{page}-title" for page in ("report", "replacement")),
     }

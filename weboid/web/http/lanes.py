@@ -33,6 +33,7 @@ CAPACITIES: Final = {
     Lane.BULK: Capacity(slots=1, places=8, wait_s=5.0, aside=4),
     Lane.CRAWLERS: Capacity(slots=2, places=64, wait_s=8.0, aside=2),
     Lane.FEEDERS: Capacity(slots=2, places=16, wait_s=8.0, aside=2),
+    Lane.REPAIRS: Capacity(slots=2, places=32, wait_s=10.0, aside=14),
     Lane.PEOPLE: Capacity(slots=3, places=32, wait_s=5.0, aside=29),
 }
 """More slots for pages would not answer more: their work is the processor's, and each one slows all others down

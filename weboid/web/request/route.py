@@ -31,6 +31,7 @@ _CALL: Final = Formats((Format.JS,))
 _FEED: Final = Formats((Format.XML,))
 _LIST: Final = Formats((Format.HTML, Format.JSON, Format.XML))
 _DATA: Final = Formats((Format.JSON, Format.XML), _MACHINE_TYPES)
+_JSON: Final = Formats((Format.JSON,), (_JSON_TYPE,))
 _ANY: Final = Formats((Format.JSON, Format.XML, Format.HTML), (*_MACHINE_TYPES, _HTML_TYPE))
 _STATUS: Final = Formats((Format.HTML, Format.JSON, Format.XML), (_HTML_TYPE, _JSON_TYPE, _XML_TYPE))
 
@@ -45,6 +46,8 @@ MOST_FORM: Final = 16 * 1024
 _FORM_OF_PAGES: Final = 512 * 1024
 """The most titles, percent-encoded."""
 _FORM_OF_URLS: Final = 512 * 1024
+_FORM_OF_TEXT: Final = 6 << 20 | 1 << 20
+"""The longest text of a page, each byte percent-encoded, with choices."""
 _FORM_OF_REVERT: Final = 32 * 1024
 """The longest URL, percent-encoded."""
 
@@ -62,6 +65,8 @@ class Lane(Enum):
     DATA = "data"
     BULK = "bulk"
     PEOPLE = "people"
+    REPAIRS = "repairs"
+    """Repairs of single pages, which another process computes."""
     CRAWLERS = "crawlers"
     """Calls of remote crawlers. The handler enters it itself, once it has received the body."""
     FEEDERS = "feeders"
@@ -230,6 +235,17 @@ ROUTES: Final = (
         most_form=_FORM_OF_REVERT,
         cost=FORM_COST,
         lane=Lane.PEOPLE,
+    ),
+    _api(
+        "api-repair",
+        "/api/repair",
+        *("dbname", "pageid", "curid", "title", "revid", "choices", "only"),
+        methods=_BOTH,
+        fields=("dbname", "pageid", "curid", "title", "revid", "text", "choices", "only"),
+        formats=_JSON,
+        most_form=_FORM_OF_TEXT,
+        cost=5,
+        lane=Lane.REPAIRS,
     ),
     # URLs.
     _api("api-url", "/api/url", *_PLACE, "at", "pageid", "curid", "title", "format", cost=2, lane=Lane.LISTS),

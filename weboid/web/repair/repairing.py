@@ -1,0 +1,133 @@
+"""From a request to a repaired page: its links as the wiki and the store have them, its text, and the engine's work.
+
+Only links that the page has, now or by its last pass, are looked up (W-5); nothing is kept or saved.
+"""
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time
+from typing import Any, Final
+
+from weboid.bot.answers import key_of
+from weboid.bot.choices import ChoiceRefused
+from weboid.bot.repair import RepairedPage
+from weboid.core.record.days import date_of
+from weboid.core.verdict.link_report import Extent, LinkReport
+from weboid.core.verdict.report_json import link_as_json
+from weboid.core.wikitext.settings import WikiSettings
+from weboid.mechanism.helper_process import HelperEnded, HelperProcess
+from weboid.mechanism.slices import Steps, batches, in_slices
+from weboid.web.answer.answers import Answers
+from weboid.web.repair.job import RepairJob
+from weboid.web.request.parameters import MOST_SHOWN, PageQuery
+from weboid.web.request.problem import Problem
+
+MOST_TEXT: Final = 2 << 20
+"""Bytes: MediaWiki's usual limit of a page."""
+_END_OF_DAY: Final = time(23, 59, 59, tzinfo=UTC)
+_TALK: Final = 1
+"""Odd numbers of namespaces are those of talk pages."""
+_MEDIAWIKI: Final = 8
+_SOME: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A repair as it is wanted of the one page of `query`; `text` None = that of the revision which this names."""
+
+    query: PageQuery
+    revision: int
+    text: str | None
+    choices: Mapping[str, str]
+    only_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """A repaired page; `links` are those of the page by their normal form, `looked` is how many were looked up."""
+
+    wanted: Wanted
+    page: int
+    text: str
+    result: RepairedPage
+    settings: WikiSettings
+    links: Mapping[str, LinkReport]
+    looked: int
+
+
+class Repairs:
+    """Repairs pages in a process of its own."""
+
+    def __init__(self, answers: Answers) -> None:
+        self._answers = answers
+        self._helper = HelperProcess("weboid.web.repair.job")
+
+    async def close(self) -> None:
+        """Ends that process."""
+        await self._helper.close()
+
+    async def repaired(self, wanted: Wanted, day: int) -> Repaired:
+        """The repaired page; raises Problem, NotFound, StoreError."""
+        page, settings, links = await self._links_of(wanted.query)
+        text = await self._text_of(wanted, page) if wanted.text is None else wanted.text
+        now = datetime.combine(date_of(day), _END_OF_DAY)
+        documents = await in_slices(_documents(links))
+        job = RepairJob(text, settings, documents, wanted.choices, wanted.only_chosen, now)
+        try:
+            result = pickle.loads(await self._helper.answer(pickle.dumps(job)))
+        except HelperEnded:
+            raise Problem(413, "too-much-to-repair") from None
+        if isinstance(result, ChoiceRefused):
+            raise Problem(400, "choice-refused", str(result)[:MOST_SHOWN])
+        by_form = {link.normal: link for link in links if link.normal is not None}
+        return Repaired(wanted, page, text, result, settings, by_form, len(links))
+
+    async def _links_of(self, query: PageQuery) -> tuple[int, WikiSettings, list[LinkReport]]:
+        """The id of the page, the settings of its wiki, and all links of the page, in as many parts as that takes."""
+        links: list[LinkReport] = []
+        while True:
+            selected = await self._answers.select(query)
+            if not selected.pages:
+                if selected.is_silent:
+                    raise Problem(503, "wiki-silent")
+                raise Problem(404, "unknown-page", ", ".join(selected.missing), str(query.wiki))
+            page = selected.pages[0]
+            if page.namespace % 2 == _TALK or page.namespace == _MEDIAWIKI:
+                raise Problem(409, "no-repairs-here")
+            async with self._answers.large.slot(selected.links):
+                found = await self._answers.look_up(selected)
+                if (settings := found.settings.writes) is None:
+                    raise Problem(409, "no-settings", str(query.wiki))
+                answer = await self._answers.report(found, Extent.ALL)
+            links += answer.pages[0].links
+            if selected.next is None:
+                return page.page, settings, links
+            query = replace(query, begin=selected.next)
+
+    async def _text_of(self, wanted: Wanted, page: int) -> str:
+        wiki, _ = await self._answers.wikis.find(wanted.query.wiki)
+        found = await self._answers.live.find_texts(wiki, (wanted.revision,))
+        if found is None:
+            raise Problem(503, "wiki-silent")
+        read = found.get(wanted.revision)
+        if read is None or read.page != page:
+            raise Problem(409, "no-revision", wanted.revision)
+        if read.text is None:
+            raise Problem(409, "revision-hidden", wanted.revision)
+        if len(read.text.encode("utf-8", "replace")) > MOST_TEXT:
+            raise Problem(413, "form-too-long")
+        return read.text
+
+
+def _documents(links: list[LinkReport]) -> Steps[list[dict[str, Any]]]:
+    documents: list[dict[str, Any]] = []
+    for some in batches(links, _SOME):
+        documents += [link_as_json(link) for link in some]
+        yield
+    return documents
+
+
+def report_of(links: Mapping[str, LinkReport], url: str) -> LinkReport | None:
+    """The report on a link as it is written in the text."""
+    return None if (key := key_of(url)) is None else links.get(key)
