@@ -5,13 +5,12 @@
  */
 'use strict';
 
-const addresses = require( './addresses.js' );
+const { addresses } = require( 'ext.gadget.weboid-page' );
+const { elements, words } = require( 'ext.gadget.weboid-marks' );
 const editing = require( './editing.js' );
-const {
-	button, create: element, isolated, link: linkTo, urlLink, urlText, webAddress, withParts
-} = require( './elements.js' );
 const history = require( './history.js' );
-const words = require( './words.js' );
+
+const { button, create: element, isolated, link: linkTo, urlLink, urlText, webAddress, withParts } = elements;
 
 const TITLE_ID = 'weboid-card-title';
 const MOST_COPIES = 5;

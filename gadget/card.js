@@ -8,10 +8,10 @@
  */
 'use strict';
 
+const { elements: { create }, markAt } = require( 'ext.gadget.weboid-marks' );
 const contents = require( './card-contents.js' );
-const { create } = require( './elements.js' );
-const marks = require( './marks.js' );
-const preferences = require( './preferences.js' );
+const editing = require( './editing.js' );
+const settings = require( './settings.js' );
 
 /** For how long the pointer may be outside, on its way from the mark to the card. */
 const LEAVE_MS = 300;
@@ -116,7 +116,7 @@ function pin() {
  */
 function onSettings() {
 	close();
-	preferences.openDialog();
+	settings.open();
 }
 
 /**
@@ -202,7 +202,7 @@ function onPointerOver( event ) {
 		return;
 	}
 	clearTimeout( leaveTimer );
-	if ( !isAt( event.target ) && marks.markAt( event.target ) !== current.mark ) {
+	if ( !isAt( event.target ) && markAt( event.target ) !== current.mark ) {
 		leaveTimer = setTimeout( close, LEAVE_MS );
 	}
 }
@@ -232,4 +232,7 @@ function onKey( event ) {
 	}
 }
 
-module.exports = { open, close };
+// Another revision of the content, or a preview: the mark of this card is gone.
+mw.hook( 'wikipage.content' ).add( close );
+
+module.exports = { open, openSettings: settings.open, selectRemembered: editing.selectRemembered };

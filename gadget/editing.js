@@ -5,7 +5,7 @@
  */
 'use strict';
 
-const { normalForm } = require( './normal-form.js' );
+const { normalForm } = require( 'ext.gadget.weboid-marks' );
 
 /** Where this tab notes which URL is to be selected in the editor that it opens. */
 const SELECTION_KEY = 'weboid-selection';

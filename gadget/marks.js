@@ -8,9 +8,8 @@
  */
 'use strict';
 
-const addresses = require( './addresses.js' );
+const { addresses, preferences } = require( 'ext.gadget.weboid-page' );
 const { bounded, create, link: linkTo } = require( './elements.js' );
-const preferences = require( './preferences.js' );
 const words = require( './words.js' );
 
 /** How long the pointer rests on a link before its card opens. */

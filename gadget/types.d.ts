@@ -11,6 +11,18 @@ declare namespace Weboid {
 	type Fetch = typeof fetch;
 	type Outcome = 'working' | 'doubtful' | 'failing';
 
+	/** config.json as it is built for a wiki. */
+	interface Config {
+		service: string;
+		farm: string;
+		/** Those that have messages. */
+		languages: string[];
+		/** Another one for other messages. */
+		edition: string;
+		/** The messages themselves by language, in the user script alone. */
+		texts?: Record<string, Record<string, string>>;
+	}
+
 	/** What is known of a page's links, from all parts of the answer; empty if nothing is. */
 	interface KnownLinks {
 		page: PageAnswer | null;

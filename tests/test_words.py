@@ -90,7 +90,7 @@ LINES: Final = {
     "web/words": 740,
     "wiki": 2_360,
     "wiki/criteria": 370,
-    "wiki/gadget": 590,
+    "wiki/gadget": 639,
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 

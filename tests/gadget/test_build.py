@@ -19,10 +19,14 @@ from weboid.wiki.gadget.build import BuiltGadget, built_gadget, file_of
 REPOSITORY = Path(__file__).resolve().parents[2]
 GADGET, MESSAGES = asset("gadget"), asset("i18n")
 PREFIX = "MediaWiki:Gadget-"
-ENTRY = "'use strict';\nconst a = require( './core.js' );\nmodule.exports = { a, b: require( \"./config.json\" ) };\n"
+ENTRY = (
+    "'use strict';\nconst a = require( './core.js' ), m = 'weboid-gadget-a';\n"
+    'module.exports = { a, b: require( "./config.json" ) };\n'
+)
 DEFINITION = (
     "* weboid[ResourceLoader|package|dependencies=mediawiki.util, mediawiki.api|actions=view]"
-    "|weboid.js|weboid-core.js|weboid.css|weboid-config.json|weboid-messages.json\n"
+    "|weboid.js|weboid-core.js|weboid-config.json|weboid-parts.js\n"
+    "* weboid-card[package|hidden|dependencies=ext.gadget.weboid,mediawiki.x]|weboid-card.js|weboid.css\n"
 )
 _KEY_OR_BEGINNING = re.compile(r"""['"`](weboid-gadget-[a-z0-9-]*)""")
 _MODULE_OF = {
@@ -46,9 +50,12 @@ def folder(tmp_path: Path) -> Path:
         "definition.txt": DEFINITION,
         "weboid.js": ENTRY,
         "core.js": "module.exports = require( 'mediawiki.util' );\n",
+        "parts.js": "module.exports = ( name ) => mw.loader.using( name );\n",
+        "card.js": "module.exports = [ 'weboid-gadget-c', require( 'ext.gadget.weboid' ) ];\n",
         "weboid.css": ".weboid-a { color: red; }\n",
         "config.json": '{"service": "https://service.example", "farm": "WMF"}',
-        "i18n/en.json": '{"@metadata": {}, "weboid-gadget-a": "A", "weboid-b": "", "weboid-gadget-description": "$1!"}',
+        "i18n/en.json": '{"@metadata": {}, "weboid-gadget-a": "A", "weboid-gadget-c": "C", "weboid-b": "",'
+        ' "weboid-gadget-description": "$1!"}',
         "i18n/de.json": '{"@metadata": {}, "weboid-gadget-a": "Ä\u2028", "weboid-gadget-description": "$1?"}',
         "i18n/fr.json": '{"@metadata": {}, "weboid-b": "B"}',
         "i18n/qqq.json": '{"@metadata": {}, "weboid-gadget-a": "what it is"}',
@@ -81,7 +88,7 @@ def is_es2016(folder: Path, *scripts: str) -> bool:
 def test_scripts_require_each_other_by_the_names_of_their_pages(folder: Path) -> None:
     pages = build(folder).pages
     assert pages[f"{PREFIX}weboid.js"] == (
-        "'use strict';\nconst a = require( './weboid-core.js' );\n"
+        "'use strict';\nconst a = require( './weboid-core.js' ), m = 'weboid-gadget-a';\n"
         'module.exports = { a, b: require( "./weboid-config.json" ) };\n'
     )
     assert pages[f"{PREFIX}weboid-core.js"] == "module.exports = require( 'mediawiki.util' );\n"
@@ -89,7 +96,8 @@ def test_scripts_require_each_other_by_the_names_of_their_pages(folder: Path) ->
 
 def test_what_is_needed_comes_before_what_needs_it(folder: Path) -> None:
     assert [title.removeprefix(PREFIX) for title in build(folder).pages] == [
-        *("weboid-messages.json", "weboid-config.json", "weboid.css", "weboid-core.js", "weboid.js")
+        *(f"weboid-messages-{kind}-{code}.json" for code in ("en", "de") for kind in ("more", "first")),
+        *("weboid.css", "weboid-card.js", "weboid-parts.js", "weboid-config.json", "weboid-core.js", "weboid.js"),
     ]
 
 
@@ -100,12 +108,14 @@ def test_what_is_needed_comes_before_what_needs_it(folder: Path) -> None:
         ("weboid.js", "require( 'mediawiki.storage' );", "mediawiki.storage"),
         ("weboid.js", "require( name );", "require("),
         ("weboid.js", "require( `./core.js` );", "require("),
-        ("card.js", "", "card.js"),
+        ("more.js", "", "more.js"),
         ("extra.css", "", "extra.css"),
         ("definition.txt", DEFINITION.replace("|weboid-core.js", ""), "core.js"),
         ("definition.txt", DEFINITION.replace("|weboid.css", "|weboid-heart.js|weboid.css"), "heart.js"),
         ("definition.txt", DEFINITION.replace("weboid[", "other["), "definition.txt"),
         ("definition.txt", DEFINITION * 2, "definition.txt"),
+        ("definition.txt", DEFINITION + "* x", "'* x'"),
+        ("card.js", "require( './core.js' );", "'./core.js'"),
     ],
 )
 def test_files_that_do_not_fit_together_end_the_build(folder: Path, file: str, text: str, named: str) -> None:
@@ -115,9 +125,37 @@ def test_files_that_do_not_fit_together_end_the_build(folder: Path, file: str, t
         build(folder)
 
 
-def test_messages_are_those_of_the_gadget_in_all_languages_that_have_some(folder: Path) -> None:
-    messages = json.loads(build(folder).pages[f"{PREFIX}weboid-messages.json"])
-    assert messages == {"en": {"weboid-gadget-a": "A"}, "de": {"weboid-gadget-a": "Ä\u2028"}}
+def messages(gadget: BuiltGadget, kind: str) -> dict[str, dict[str, str]]:
+    """The messages of a set by language."""
+    beginning = f"{PREFIX}weboid-messages-{kind}-"
+    return {
+        title.removeprefix(beginning).removesuffix(".json"): json.loads(text)
+        for title, text in gadget.pages.items()
+        if title.startswith(beginning)
+    }
+
+
+def test_messages_are_a_page_for_each_language_with_what_its_fallbacks_say(folder: Path) -> None:
+    (folder / "i18n/de-at.json").write_text('{"weboid-gadget-c": "Z"}', encoding="utf-8")
+    (folder / "i18n/languages").mkdir()
+    (folder / "i18n/languages/languages.json").write_text('{"de-at": {"fallbacks": ["de"]}}', encoding="utf-8")
+    gadget = build(folder)
+    german = {"weboid-gadget-a": "Ä\u2028"}
+    assert messages(gadget, "first") == {"en": {"weboid-gadget-a": "A"}, "de": german, "de-at": german}
+    more = {"en": "C", "de": "C", "de-at": "Z"}
+    assert messages(gadget, "more") == {code: {"weboid-gadget-c": text} for code, text in more.items()}
+    assert json.loads(gadget.pages[f"{PREFIX}weboid-config.json"])["languages"] == ["en", "de", "de-at"]
+
+
+def test_other_messages_have_another_address(folder: Path) -> None:
+    def edition() -> str:
+        found: str = json.loads(build(folder).pages[f"{PREFIX}weboid-config.json"])["edition"]
+        return found
+
+    before = edition()
+    assert edition() == before
+    (folder / "i18n/de.json").write_text('{"weboid-gadget-a": "B"}', encoding="utf-8")
+    assert edition() != before
 
 
 def test_the_description_without_a_code_is_in_the_language_of_the_wiki(folder: Path) -> None:
@@ -131,8 +169,7 @@ def test_messages_can_be_those_of_some_languages_next_to_english_and_the_wikis_o
     (folder / "i18n" / "fr.json").write_text('{"weboid-gadget-a": "Â"}', encoding="utf-8")
 
     def of(language: str, *languages: str) -> set[str]:
-        built = built_gadget(folder, folder / "i18n", language=language, languages=languages)
-        return {*json.loads(built.pages[f"{PREFIX}weboid-messages.json"])}
+        return {*messages(built_gadget(folder, folder / "i18n", language=language, languages=languages), "first")}
 
     assert of("de") == {"en", "de", "fr"}
     assert of("en", "fr") == {"en", "fr"}
@@ -141,7 +178,8 @@ def test_messages_can_be_those_of_some_languages_next_to_english_and_the_wikis_o
 
 def test_service_and_farm_can_be_others(folder: Path) -> None:
     pages = build(folder, service="http://127.0.0.1:8000/", farm="OSM").pages
-    assert json.loads(pages[f"{PREFIX}weboid-config.json"]) == {"service": "http://127.0.0.1:8000", "farm": "OSM"}
+    config = json.loads(pages[f"{PREFIX}weboid-config.json"])
+    assert (config["service"], config["farm"]) == ("http://127.0.0.1:8000", "OSM")
     assert json.loads(build(folder).pages[f"{PREFIX}weboid-config.json"])["farm"] == "WMF"
 
 
@@ -158,42 +196,45 @@ def test_an_unusable_service_or_farm_is_refused(folder: Path) -> None:
             build(folder, **given)
 
 
-def test_the_user_script_has_all_pages_and_requires_them_as_the_gadget_does(folder: Path) -> None:
+def test_the_user_script_has_all_parts_each_with_what_it_needs(folder: Path) -> None:
     (folder / "core.js").write_text(
         "mw.order.push( 'core' );\nmodule.exports = require( 'mediawiki.util' ).there;\n", encoding="utf-8"
     )
     (folder / "weboid.js").write_text(
         "const a = require( './core.js' );\nconst again = require( './core.js' );\n"
-        "mw.order.push( a, again, require( './config.json' ).farm, require( './messages.json' ).de );\n",
+        "mw.order.push( a, again, require( './config.json' ).farm, require( './config.json' ).texts.de );\n"
+        "require( './parts.js' )( 'card' ).then( ( card ) => require( './parts.js' )( 'card' ) )\n"
+        "    .then( ( card ) => console.log( JSON.stringify( mw.order ), card.length ) );\n",
         encoding="utf-8",
     )
+    (folder / "card.js").write_text("mw.order.push( 'card' );\nmodule.exports = 'four';\n", encoding="utf-8")
     script = build(folder).user_script
     assert script.isprintable() or "\u2028" not in script
     around = """
         const order = [];
-        const mw = { order, util: { addCSS: ( text ) => order.push( text ) }, loader: { using: ( names ) => {
-            order.push( names );
-            return { then: ( run ) => run( ( name ) => ( { there: name } ) ) };
-        } } };
+        const using = ( names ) => Promise.resolve( order.push( names ) );
+        const mw = { order, util: { addCSS: ( text ) => order.push( text ) }, loader: {
+            using, require: ( name ) => ( { there: name } )
+        } };
         %s
-        console.log( JSON.stringify( order ) );
     """
     ran = subprocess.run(["node", "-e", around % script], check=True, capture_output=True, text=True)
-    assert json.loads(ran.stdout) == [
-        ["mediawiki.util", "mediawiki.api"],
-        ".weboid-a { color: red; }\n",
-        "core",
-        "mediawiki.util",
-        "mediawiki.util",
-        "WMF",
-        {"weboid-gadget-a": "Ä\u2028"},
-    ]
+    order, _, length = ran.stdout.strip().rpartition(" ")
+    first, card = ["mediawiki.util", "mediawiki.api"], ["mediawiki.x"]
+    assert (json.loads(order), length) == (
+        [
+            *(first, "core", "mediawiki.util", "mediawiki.util", "WMF"),
+            {"weboid-gadget-a": "Ä\u2028", "weboid-gadget-c": "C"},
+            *(card, first, ".weboid-a { color: red; }\n", "card", card, first),
+        ],
+        "4",
+    )
 
 
 def test_the_gadget_has_a_page_for_each_of_its_files(gadget: BuiltGadget) -> None:
     files = {file_of(title.removeprefix(PREFIX)) for title in gadget.pages}
     here = {file.name for file in GADGET.iterdir() if file.suffix in {".js", ".css"}}
-    assert files == here | {"config.json", "messages.json"}
+    assert {file for file in files if not file.startswith("messages-")} == here | {"config.json"}
     assert len(here) > 9
 
 
@@ -239,19 +280,22 @@ def test_no_key_is_without_a_message_and_no_message_unused() -> None:
 
 
 def test_every_message_is_documented_and_every_language_is_one_of_mediawikis(gadget: BuiltGadget) -> None:
-    messages = json.loads(gadget.pages[f"{PREFIX}weboid-messages.json"])
+    first, more = messages(gadget, "first"), messages(gadget, "more")
+    words = {code: first[code] | more[code] for code in first}
     documented = json.loads((MESSAGES / "qqq.json").read_text(encoding="utf-8"))
     known = json.loads((MESSAGES / "languages" / "languages.json").read_text(encoding="utf-8"))
-    assert messages["en"].keys() <= documented.keys()
-    assert messages.keys() <= known.keys()
-    assert messages.keys() >= {"en", "de", "ar"}
-    for code, words in messages.items():
-        assert words.keys() <= messages["en"].keys(), code
+    assert words["en"].keys() <= documented.keys()
+    assert words.keys() <= known.keys()
+    assert words.keys() >= {"en", "de", "ar"}
+    assert {code for code in words if words[code].keys() != words["en"].keys()} == set()
+    assert "weboid-gadget-toolbox" in first["en"]
+    assert "weboid-gadget-settings" in more["en"]
 
 
 def test_the_definition_names_the_modules_of_mediawiki_that_are_used() -> None:
     code = "\n".join(file.read_text(encoding="utf-8") for file in GADGET.glob("*.js"))
     given = set(re.findall(r"mediawiki\.\w+", (GADGET / "definition.txt").read_text(encoding="utf-8")))
+    given |= set(re.findall(r"loader\.using\( '(mediawiki\.\w+)'", code))
     brought = {module for one in given for module in _WITH.get(one, set())}
     used = {module for used_as, module in _MODULE_OF.items() if re.search(used_as, code)}
     assert used <= given | brought

@@ -37,7 +37,7 @@ async def test_settings_are_kept_with_the_account(page: Page) -> None:
 async def test_settings_of_readers_without_an_account_are_kept_in_the_browser(page: Page) -> None:
     for config in ({"wgUserName": None}, {"wgUserName": "~2026-1", "wgUserIsTemp": True}):
         await load_page(page, "", config=config)
-        await page.evaluate("require( './preferences.js' ).openDialog()")
+        await page.evaluate("require( './settings.js' ).open()")
         await page.get_by_label("All pages").check()
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_role("dialog")).to_have_count(0)
@@ -48,7 +48,7 @@ async def test_settings_of_readers_without_an_account_are_kept_in_the_browser(pa
 async def test_settings_that_cannot_be_kept_are_said_to_be_lost(page: Page) -> None:
     await load_page(page, "")
     await page.evaluate("mw.storage.setObject = () => false")
-    await page.evaluate("require( './preferences.js' ).openDialog()")
+    await page.evaluate("require( './settings.js' ).open()")
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("alert")).to_have_text("This could not be saved. Please try again later.")
     await page.keyboard.press("Escape")
@@ -85,7 +85,7 @@ async def test_the_dialog_shows_what_another_tab_has_changed(page: Page) -> None
     await load_page(page, "")
     assert await page.evaluate("require( './preferences.js' ).get()") == _DEFAULT
     await page.evaluate("mw.storage.setObject( 'weboid-preferences', { dead: false } )")
-    await page.evaluate("require( './preferences.js' ).openDialog()")
+    await page.evaluate("require( './settings.js' ).open()")
     await page.get_by_label("all external links").check()
     await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("dialog")).to_have_count(0)
@@ -93,8 +93,9 @@ async def test_the_dialog_shows_what_another_tab_has_changed(page: Page) -> None
 
 
 async def test_a_link_in_the_toolbox_opens_the_settings(page: Page) -> None:
-    await load_page(page, "<ul></ul>")
-    await page.evaluate("require( './portlets.js' ).addSettingsLink( require( './preferences.js' ).openDialog )")
+    await load_page(page, "<ul></ul>", config={"wgContentNamespaces": [0], "wgNamespaceNumber": 4})
+    await page.evaluate("mw.storage.setObject( 'weboid-preferences', { dead: false, doubtful: false, files: false } )")
+    await page.evaluate("require( './page.js' ).handle( [] )")
     await page.get_by_role("link", name="Settings for dead links").click()
     await expect(page.get_by_role("dialog", name="Settings for dead links")).to_be_visible()
     await page.get_by_role("button", name="Cancel").click()

@@ -312,6 +312,7 @@ def install_gadget(wiki: MediaWiki, weboid: str) -> BuiltGadget:
     wiki.save_pages(gadget.pages)
     # Last, and as an edit: what is known of gadgets is kept by the wiki until then.
     wiki.save(
-        "MediaWiki:Gadgets-definition", gadget.definition.replace("ResourceLoader|", "ResourceLoader|default|", 1)
+        "MediaWiki:Gadgets-definition",
+        "\n".join(gadget.definitions).replace("ResourceLoader|", "ResourceLoader|default|", 1),
     )
     return gadget

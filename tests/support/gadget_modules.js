@@ -1,6 +1,7 @@
-( sources ) => {
+( [ sources, firsts ] ) => {
 	const modules = new Map();
-	window.require = ( name ) => {
+	window.require = ( asked ) => {
+		const name = firsts[ asked ] || asked;
 		if ( !modules.has( name ) ) {
 			const module = { exports: {} };
 			modules.set( name, module );

@@ -16,8 +16,13 @@
 	const kept = new Map();
 	window.saved = [];
 	window.mw = {
-		config: new Map( Object.entries( config ) ),
+		// The gadget's beginning is not what is tested here.
+		config: Object.assign( new Map( Object.entries( config ) ), { exists: () => true } ),
+		hook: () => ( { add: () => undefined, fire: () => undefined } ),
+		loader: { using: () => Promise.resolve( window.require ) },
 		msg: text,
+		messages: { set: () => undefined },
+		log: console,
 		message: ( ...given ) => ( { text: () => text( ...given ) } ),
 		language: { convertNumber: String },
 		util: {
@@ -44,7 +49,7 @@
 		}
 	};
 	const requireModule = window.require;
-	window.require = ( name ) => name === './config.json' ? service : requireModule( name );
+	window.require = ( name ) => name === './config.json' ? { ...service, languages: [ language ], texts: {} } : requireModule( name );
 	const marks = require( './marks.js' );
 	const card = require( './card.js' );
 	window.markAll = ( links, day ) => document.querySelectorAll( 'main a' ).forEach( ( element, place ) => {

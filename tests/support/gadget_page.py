@@ -67,7 +67,7 @@ async def load_page(
 
 
 def _html(body: str, language: str, colors: Colors) -> str:
-    style = (GADGET / "weboid.css").read_text(encoding="utf-8")
+    style = "".join(file.read_text(encoding="utf-8") for file in sorted(GADGET.glob("*.css"), reverse=True))
     # The browser asks for a page's icon at any time, also between two pages, when nothing answers for the address.
     icon = '<link rel="icon" href="data:,">'
     tokens = (_TOKENS / "theme-wikimedia-ui-root.css").read_text(encoding="utf-8")

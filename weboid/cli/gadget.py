@@ -94,13 +94,13 @@ def _write(gadget: BuiltGadget, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     pages = {**gadget.pages, **gadget.descriptions}
     files = {title.partition(":")[2].replace("/", "_"): text for title, text in pages.items()}
-    files |= {_DEFINITION_FILE: gadget.definition, _USER_SCRIPT_FILE: gadget.user_script}
+    files |= {_DEFINITION_FILE: "\n".join(gadget.definitions), _USER_SCRIPT_FILE: gadget.user_script}
     for name, text in files.items():
         (folder / name).write_text(text.rstrip() + "\n", encoding="utf-8")
     click.echo(f"""\
 {folder} has {len(pages)} pages. As an interface administrator of the wiki:
 1. Save each file Gadget-… as the page MediaWiki:Gadget-… (`_` before a language code is `/` in the title).
-2. Add the line of {_DEFINITION_FILE} to {DEFINITIONS}.
+2. Add the lines of {_DEFINITION_FILE} to {DEFINITIONS}.
 3. Switch the gadget on in your preferences, or open a page with ?withgadget={NAME}.
 Without that right: save {_USER_SCRIPT_FILE} as User:YOUR NAME/{NAME}.js, and load it in your common.js:
    importScript( 'User:YOUR NAME/{NAME}.js' );

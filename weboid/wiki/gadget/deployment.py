@@ -5,7 +5,7 @@ Only pages that differ are saved, and none if one of them cannot be; an interrup
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -18,14 +18,15 @@ from weboid.wiki.gadget.build import NAME, BuiltGadget
 
 DEFINITIONS: Final = "MediaWiki:Gadgets-definition"
 
-_TITLES_A_QUERY: Final = 50
+_TITLES_A_QUERY: Final = 25
+"""MediaWiki tests 50 actions a query and leaves the rest to a continuation; we ask for two of each page."""
 _MOST_NAME: Final = 255
 """Characters of an account's name and of a language's code that are kept; MediaWiki's are no longer."""
 _MOST_NAMED: Final = 12
 """Rights that are named in an error, at most: levels of protection are the wiki's words."""
 _OURS: Final = ("ResourceLoader", "package", "dependencies")
 """Options of the definition that belong to the code; a wiki may decide on all others."""
-_DEFINED: Final = re.compile(rf"^\*+ *{NAME} *\[(?P<options>[^\]\n]*)\].*$", re.MULTILINE)
+_DEFINED: Final = r"^\*+ *%s *\[(?P<options>[^\]\n]*)\].*$"
 _REFUSALS: Final = {
     "articleexists": "somebody has just created it; run this again",
     "blocked": "the account is blocked",
@@ -157,7 +158,7 @@ async def deploy_gadget(
         raise SourceError(f"{account.api.url} has no extension Gadgets; --user installs the gadget as a user script")
     before = await account.fetch_pages([*gadget.pages, *gadget.descriptions, DEFINITIONS])
     described = {title: text for title, text in gadget.descriptions.items() if not before[title].revision}
-    definitions = merged_definitions(before[DEFINITIONS].text, gadget.definition, is_default=is_default)
+    definitions = merged_definitions(before[DEFINITIONS].text, gadget.definitions, is_default=is_default)
     pages = {**gadget.pages, **described, DEFINITIONS: definitions}
     async for edit in _send_changed(account, pages, before, summary, is_dry):
         yield edit
@@ -172,25 +173,29 @@ async def deploy_user_script(
         yield edit
 
 
-def merged_definitions(text: str, line: str, *, is_default: bool = False) -> str:
-    """The wiki's definitions with ours: in place of the one that is there, else in a section of its own at the end.
+def merged_definitions(text: str, definitions: Sequence[str], *, is_default: bool = False) -> str:
+    """The wiki's definitions with ours: in place of those that are there, else in a section of their own at the end.
 
-    Of a line that is there all options stay but those that belong to the code: whether and where the gadget runs is the
-    wiki's decision (D-214).
+    Of the gadget's own line, the first of `definitions`, all options stay but those that belong to the code: whether
+    and where the gadget runs is the wiki's decision (D-214). The lines of its hidden parts follow it.
     """
-    ours = _DEFINED.fullmatch(line)
+    line, *hidden = definitions
+    for name in (each[2 : each.index("[")] for each in hidden):
+        text = re.sub(f"{_DEFINED % re.escape(name)}\n?", "", text, flags=re.MULTILINE)
+    text = text.rstrip()
+    ours = re.fullmatch(_DEFINED % NAME, line)
     assert ours
-    present = _DEFINED.search(text)
+    present = re.search(_DEFINED % NAME, text, re.MULTILINE)
     options = _options(ours["options"])
     if present:
         kept = [option for option in _options(present["options"]) if _key(option) not in _OURS]
         options = [option for option in options if _key(option) in _OURS] + kept
     if is_default and "default" not in options:
         options.append("default")
-    merged = line.replace(ours["options"], "|".join(options))
+    merged = "\n".join([line.replace(ours["options"], "|".join(options)), *hidden])
     if present:
         return text[: present.start()] + merged + text[present.end() :]
-    return f"{text.rstrip()}\n\n== {NAME} ==\n{merged}".lstrip()
+    return f"{text}\n\n== {NAME} ==\n{merged}".lstrip()
 
 
 async def _send_changed(

@@ -1,40 +1,12 @@
 // SPDX-License-Identifier: MIT
 /**
- * What stands outside of the page's content: a link in the toolbox, and a row in the information about the page (G-2).
+ * A row in the information about the page (G-2).
  */
 'use strict';
 
-const addresses = require( './addresses.js' );
+const { addresses } = require( 'ext.gadget.weboid-page' );
 const { create } = require( './elements.js' );
 const words = require( './words.js' );
-
-/**
- * Adds the link to the toolbox, once.
- */
-function addToolboxLink() {
-	if ( !document.getElementById( 't-weboid' ) ) {
-		mw.util.addPortletLink(
-			'p-tb', addresses.listOfPage(), mw.msg( 'weboid-gadget-toolbox' ), 't-weboid', mw.msg( 'weboid-gadget-toolbox-tooltip' )
-		);
-	}
-}
-
-/**
- * Adds a link that opens the preferences to the toolbox.
- *
- * @param {function(): void} openDialog
- */
-function addSettingsLink( openDialog ) {
-	const item = mw.util.addPortletLink(
-		'p-tb', '#', mw.msg( 'weboid-gadget-settings-title' ), 't-weboid-settings'
-	);
-	if ( item ) {
-		item.addEventListener( 'click', ( event ) => {
-			event.preventDefault();
-			openDialog();
-		} );
-	}
-}
 
 /**
  * Adds the row to the first table of action=info.
@@ -69,4 +41,4 @@ function total( counts ) {
 	return Object.keys( counts ).reduce( ( sum, verdict ) => sum + ( Number( counts[ verdict ] ) || 0 ), 0 );
 }
 
-module.exports = { addToolboxLink, addSettingsLink, addInfoRow };
+module.exports = { addInfoRow };
