@@ -208,7 +208,7 @@ function onPointerOver( event ) {
 }
 
 /**
- * Escape closes; Tab leads out of the card to where its mark stands in the page.
+ * Escape closes, and so does Tab at either end of the card: both lead to its mark.
  *
  * @param {KeyboardEvent} event
  */
@@ -222,11 +222,8 @@ function onKey( event ) {
 	} else if ( event.key === 'Tab' && current.card.contains( document.activeElement ) ) {
 		const stops = Array.from( current.card.querySelectorAll( FOCUSABLE ) );
 		const at = document.activeElement;
-		if ( event.shiftKey && ( at === current.card || at === stops[ 0 ] ) ) {
+		if ( event.shiftKey ? at === current.card || at === stops[ 0 ] : at === stops[ stops.length - 1 ] ) {
 			event.preventDefault();
-			close();
-		} else if ( !event.shiftKey && at === stops[ stops.length - 1 ] ) {
-			// The browser goes on from the mark.
 			close();
 		}
 	}

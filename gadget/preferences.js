@@ -11,7 +11,7 @@ const STORAGE_KEY = 'weboid-preferences';
 const DEFAULTS = {
 	dead: true,
 	doubtful: true,
-	repaired: true,
+	repaired: false,
 	files: true,
 	summary: false,
 	namespaces: 'content',

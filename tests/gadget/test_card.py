@@ -63,7 +63,7 @@ async def test_a_key_opens_the_card_and_escape_brings_the_focus_back(page: Page)
         assert await mark.get_attribute("aria-expanded") == "false", key
 
 
-async def test_tab_walks_through_the_card_and_on_in_the_page(page: Page) -> None:
+async def test_tab_walks_through_the_card_and_then_to_its_mark(page: Page) -> None:
     await load_page(page, _LINE)
     await mark_links(page, DEAD)
     await page.locator(".weboid-mark").click()
@@ -74,13 +74,20 @@ async def test_tab_walks_through_the_card_and_on_in_the_page(page: Page) -> None
     assert walked == [
         *("weboid-close", "weboid-button weboid-button-primary", "Report that it works, or check it now"),
         *("Suggest a replacement", "More about this link, and the pages that use it"),
-        *("All external links of this page", "weboid-settings-button", "two"),
+        *("All external links of this page", "weboid-settings-button", "weboid-mark weboid-mark-dead"),
     ]
     assert await page.get_by_role("dialog").count() == 0
+    await page.keyboard.press("Tab")
+    assert await focused(page) == "two"
     await page.locator(".weboid-mark").click()
-    await page.keyboard.press("Shift+Tab")
-    assert await focused(page) == "weboid-mark weboid-mark-dead"
-    assert await page.get_by_role("dialog").count() == 0
+    stops = page.locator(".weboid-card :is(a, button)")
+    for keys in (["Shift+Tab"], ["Tab", "Escape"], ["Tab", "Tab", "Tab", "Escape"], ["Tab", "Shift+Tab"]):
+        for key in keys:
+            assert await stops.count() == 7
+            await page.keyboard.press(key)
+        assert await focused(page) == "weboid-mark weboid-mark-dead", keys
+        assert await page.get_by_role("dialog").count() == 0
+        await page.keyboard.press("Enter")
 
 
 async def test_a_click_outside_closes_the_card_and_so_does_its_mark(page: Page) -> None:

@@ -81,9 +81,9 @@ async def test_preferences_switch_marks_off_or_put_them_behind_all_links(page: P
     assert await page.locator(".weboid-file").count() == 0
 
 
-async def test_a_link_with_a_copy_on_the_page_is_marked_quietly_or_by_preference_not_at_all(page: Page) -> None:
+async def test_a_link_with_a_copy_on_the_page_is_not_marked_or_by_preference_quietly(page: Page) -> None:
     links = [{**DEAD, "repaired": True}, {**_DOUBTFUL, "repaired": True}, {**DEAD, "repaired": False}]
-    await load_page(page, _THREE)
+    await load_page(page, _THREE, **preferring(repaired=True))
     await page.evaluate(_MARK, [links, DAY])
     marks = page.locator(".weboid-mark")
     assert await page.locator(".weboid-mark.weboid-mark-repaired").count() == 2
@@ -91,7 +91,7 @@ async def test_a_link_with_a_copy_on_the_page_is_marked_quietly_or_by_preference
     assert ["This page already offers an archived copy." in name for name in names] == [True, True, False]
     colors = await marks.evaluate_all("marks => marks.map( mark => getComputedStyle( mark ).color )")
     assert colors[0] == colors[1] != colors[2]
-    await load_page(page, _THREE, **preferring(repaired=False))
+    await load_page(page, _THREE)
     await page.evaluate(_MARK, [links, DAY])
     assert await page.locator(".weboid-mark").count() == 1
     await load_page(page, _THREE, **preferring(summary=True))
@@ -239,7 +239,7 @@ async def test_a_summary_stands_above_the_references_of_readers_who_want_it(page
 async def test_marked_pages_have_no_barriers(page: Page) -> None:
     for language, width in [("en", DESK), ("ar", PHONE)]:
         body = f"{_THREE}<ol class='references'><li><a href='#4'>four</a></li></ol>"
-        own = preferring(summary=True, cards="all")
+        own = preferring(summary=True, cards="all", repaired=True)
         await load_page(page, body, width=width, language=language, **own)
         links = [{**DEAD, "repaired": True}, _DOUBTFUL, _FILE, {**DEAD, "mime": "zip"}]
         await page.evaluate(_MARK, [links, DAY])

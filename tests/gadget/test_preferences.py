@@ -11,7 +11,7 @@ pytestmark = [pytest.mark.long, needs_browser, pytest.mark.asyncio(loop_scope="s
 
 _LINE = "<p>See <a href='#1'>one</a>.</p>"
 _ACCOUNT = {"wgUserName": "Reader"}
-_DEFAULT: dict[str, bool | str] = {"dead": True, "doubtful": True, "repaired": True, "files": True, "summary": False}
+_DEFAULT: dict[str, bool | str] = {"dead": True, "doubtful": True, "repaired": False, "files": True, "summary": False}
 _DEFAULT |= {"namespaces": "content", "cards": "findings"}
 
 
