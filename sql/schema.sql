@@ -200,6 +200,8 @@ CREATE INDEX dead_rule ON dead (wiki, page, bucket, host_key, url_key) WHERE rul
 CREATE INDEX dead_repaired_unknown ON dead (wiki, page) WHERE repaired IS NULL;
 -- The dead links of a wiki by host.
 CREATE INDEX dead_host ON dead (wiki, bucket, host_key, page, url_key);
+-- Those that are shown, by the day since when they are dead.
+CREATE INDEX dead_since ON dead (wiki, since, page, bucket, host_key, url_key) WHERE rule <> 1;
 
 -- Wikis with rules of their own (U-11): thresholds and lists as JSON, the number in the log after which their own lines
 -- count instead of those of all, and whether all links that were dead then have been judged anew.
@@ -269,6 +271,32 @@ CREATE TABLE day_total (
     figure text NOT NULL,
     total bigint NOT NULL,
     PRIMARY KEY (day, figure)
+);
+
+-- The links of a wiki at the end of each of the last 400 days, for its page (W-6): `died` and `back` on that day, the
+-- others by then. `sampled` = `links` and `doubtful` are estimates, made of some of its pages.
+CREATE TABLE wiki_total (
+    wiki integer NOT NULL REFERENCES wiki,
+    day smallint NOT NULL,
+    pages integer NOT NULL,
+    links bigint NOT NULL,
+    dead integer NOT NULL,
+    repaired integer NOT NULL,
+    doubtful integer NOT NULL,
+    died integer NOT NULL,
+    back integer NOT NULL,
+    sampled boolean NOT NULL,
+    PRIMARY KEY (wiki, day)
+);
+
+-- Where most dead links of a wiki are, as of the newest of those days; `kind`: 0 = registrable domains, 1 = namespaces.
+CREATE TABLE wiki_place (
+    wiki integer NOT NULL REFERENCES wiki,
+    kind smallint NOT NULL,
+    subject text NOT NULL,
+    dead integer NOT NULL,
+    repaired integer NOT NULL,
+    PRIMARY KEY (wiki, kind, subject)
 );
 
 -- How often working URLs are checked (C-4), since when; `calm` = days in a row before `day` on which all was checked in

@@ -33,6 +33,7 @@ from weboid.maintain.expiry import FEW, ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan
 from weboid.maintain.pace import keep_pace
 from weboid.maintain.wal import make_due_base, watch_wal
 from weboid.maintain.wiki_rules import apply_rules
+from weboid.maintain.wiki_totals import count_wikis
 from weboid.mechanism.patience import Again, again_until
 from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool
@@ -126,6 +127,8 @@ async def _once(
     await refresh_all_settings(watched, pool, day, console, again)
     if changed := (await apply_rules(pool, day, policy=config.policy, again=again)).values():
         console.print(f"{iso(day)}: {sum(changed)} links of {len(changed)} wikis died or came back by their own rules")
+    counted = await count_wikis(pool, day, policy=config.policy, again=again)
+    console.print(f"{iso(day)}: the links of {counted} wikis are counted")
     pace = await again(partial(_keep_pace, pool, config, day))
     console.print(f"{iso(day)}: working links are checked every {pace.interval} days")
     await again(partial(_back_up, console, pool, config, day))

@@ -43,6 +43,8 @@ WITH pass_gone AS (DELETE FROM pass WHERE wiki = %(wiki)s),
     category_gone AS (DELETE FROM category WHERE wiki = %(wiki)s),
     namespace_gone AS (DELETE FROM namespace WHERE wiki = %(wiki)s),
     rule_gone AS (DELETE FROM wiki_rule WHERE wiki = %(wiki)s),
+    total_gone AS (DELETE FROM wiki_total WHERE wiki = %(wiki)s),
+    place_gone AS (DELETE FROM wiki_place WHERE wiki = %(wiki)s),
     settings_gone AS (DELETE FROM wiki_settings WHERE wiki = %(wiki)s),
     revert_gone AS (DELETE FROM revert WHERE wiki = %(wiki)s),
     list_gone AS (DELETE FROM spam_list WHERE farm = %(farm)s AND dbname = %(dbname)s)

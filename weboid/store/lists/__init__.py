@@ -1,1 +1,1 @@
-"""Lists for readers: links, changes, search, health, the data set. Only `dataset` writes (the data set's parts)."""
+"""Lists for readers: links, changes, search, health. Two write: `dataset` (its parts), `wiki_totals` (daily counts)."""
