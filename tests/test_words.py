@@ -67,7 +67,7 @@ LINES: Final = {
     "store/archives": 1200,
     "store/backup": 1090,
     "store/db": 1270,
-    "store/lists": 1_426,
+    "store/lists": 1_507,
     "store/pages": 1_437,
     "store/people": 720,
     "store/results": 270,
@@ -75,18 +75,18 @@ LINES: Final = {
     "store/upkeep": 1_245,
     "store/site": 190,
     "store/urls": 830,
-    "web": 620,
+    "web": 627,
     "web/answer": 1_925,
     "web/api": 948,
-    "web/formats": 800,
+    "web/formats": 816,
     "web/health": 1230,
     "web/http": 1590,
     "web/identity": 1030,
-    "web/pages": 1_181,
+    "web/pages": 1_309,
     "web/people": 1_071,
     "web/remote": 80,
     "web/repair": 364,
-    "web/request": 950,
+    "web/request": 1_008,
     "web/words": 740,
     "wiki": 2_360,
     "wiki/criteria": 370,
@@ -94,7 +94,7 @@ LINES: Final = {
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 
-PAIRS: Final = {"core": 20, "store": 32, "web": 620}
+PAIRS: Final = {"core": 20, "store": 32, "web": 627}
 """So many pairs of rooms of a floor may import from each other; a module next to the rooms is a room of its own."""
 
 

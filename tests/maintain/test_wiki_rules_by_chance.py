@@ -24,9 +24,9 @@ from weboid.core.verdict.wiki_rules import WikiRules, rules_of, wiki_finding
 from weboid.maintain.consistency import check_store
 from weboid.maintain.wiki_rules import apply_rules
 from weboid.store.archives.wiki_settings import StoredSettings, find_settings, record_settings
-from weboid.store.lists.changes import list_newest_of_pages, list_news
+from weboid.store.lists.changes import list_newest_of, list_news
 from weboid.store.lists.dataset import STRETCH, HostStatus, list_statuses
-from weboid.store.lists.links import list_dead_links, list_first_pages
+from weboid.store.lists.links import DeadFilter, list_dead_links, list_first_pages, list_newest_dead
 from weboid.store.urls.url import find_urls
 
 HOSTS = ("a.demo", "b.demo", "sub.b.demo", "c.demo", "d.demo")
@@ -136,7 +136,8 @@ async def compare(wiki: WikiInStore, statuses: list[HostStatus], what: str) -> i
         assert (last.get(url) is Verdict.DEAD) is not (item.after is Verdict.DEAD), f"a line twice: {what}"
         last[url] = item.after
     assert {url for url, after in last.items() if after is Verdict.DEAD} == {url for _, url in dead}, what
-    feed = await wiki.do(list_newest_of_pages, number, [*PAGES], limit=500)
+    links = await wiki.do(list_newest_dead, number, DeadFilter(pages=tuple(PAGES)))
+    feed = await wiki.do(list_newest_of, number, links, limit=500)
     assert {str(item.known.url) for item in feed} == {url for _, url in dead}, what
     return len(dead)
 

@@ -266,6 +266,8 @@ def test_the_words_of_the_description_are_those_of_the_program() -> None:
         "origin": [frozenset(CopyOrigin)],
         "outcome": [frozenset(status_outcome(status) for status in Status)],
         "reason": [frozenset((*InvalidReason, *nothing))],
+        "repaired": [frozenset(("yes", "no")), frozenset(("yes", "no", *nothing))],
+        "sort": [frozenset(("oldest", "newest")), frozenset(("oldest", "newest", *nothing))],
         "state": [frozenset(state.name.lower() for state in RevertState), frozenset(("running", "missing"))],
         "verdict": [frozenset(("dead", "doubtful"))],
         "why": [frozenset(RevertReason)],

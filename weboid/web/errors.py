@@ -80,8 +80,8 @@ class Errors:
         match requested:
             case Format.HTML:
                 return await self.problem_page(request, problem, say), html.CONTENT_TYPE
-            case Format.JSON | Format.XML:
-                writer = payload_format(requested)
+            case Format.JSON | Format.XML | Format.CSV:
+                writer = payload_format(Format.JSON if requested is Format.CSV else requested)
                 return writer.text(_payload_of(problem, say)), writer.content_type
             case Format.JS:
                 return problem_script(_payload_of(problem, say)), SCRIPT_TYPE

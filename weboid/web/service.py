@@ -24,6 +24,7 @@ from weboid.web.http.respond import html_language, machine_language, sent
 from weboid.web.identity.session import Sessions
 from weboid.web.repair.repairing import Repairs
 from weboid.web.request.accept import Format
+from weboid.web.request.cursor import PAGES
 from weboid.web.request.fields import fields_of
 from weboid.web.request.parameters import Parameters, parameters_of, wiki_of, without
 from weboid.web.request.problem import Problem
@@ -71,6 +72,12 @@ class Service:
         name = wiki_of(await self.named(given))
         wiki, _ = await self.answers.wikis.find(name)
         return name, wiki
+
+    async def find_members(self, wiki: StoredWiki, category: str) -> tuple[tuple[int, ...], bool]:
+        """The first pages of a category by id, as its wiki listed them, and whether it has others; raises Problem."""
+        if (members := await self.answers.live.list_first_members(wiki, category)) is None:
+            raise Problem(503, "wiki-silent")
+        return tuple(page for page in members.pages if page in PAGES), bool(members.place)
 
     def report(self, known: KnownUrl, settings: OfWiki = NOTHING_SAID) -> LinkReport:
         """The link report of a URL in the store, in its normal form; `settings` are what the wiki at hand says."""

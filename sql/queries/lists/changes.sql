@@ -66,13 +66,14 @@ WHERE used.pages IS NOT NULL
 ORDER BY change DESC
 LIMIT %(limit)s
 
--- name: list_newest_of_pages
--- The changes by which the dead links of some pages died.
+-- name: list_newest_of
+-- The changes by which some dead links died.
 SELECT died.change, died.day, died.before, died.after, died.reason, gone.bucket, gone.host_key, gone.url_key,
     gone.pages, false
 FROM (
-    SELECT bucket, host_key, url_key, array_agg(page ORDER BY page) AS pages FROM dead
-    WHERE wiki = %(wiki)s AND page = ANY(%(of)s::integer[]) AND rule <> 1
+    SELECT bucket, host_key, url_key, array_agg(page ORDER BY page) AS pages
+    FROM unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS given (page, bucket, host_key, url_key)
     GROUP BY bucket, host_key, url_key
 ) AS gone
 CROSS JOIN (

@@ -33,89 +33,132 @@ LIMIT %(limit)s
 
 -- name: list_dead_links
 -- fan-out: by wiki and page, a range of the primary key; a wiki's dead links are in all buckets.
-SELECT page, bucket, host_key, url_key FROM dead
+SELECT '', since, page, bucket, host_key, url_key FROM dead
 WHERE wiki = %(wiki)s AND rule <> 1
     AND (page, bucket, host_key, url_key) > (%(page)s, %(bucket)s, %(host_key)s, %(url_key)s)
 ORDER BY page, bucket, host_key, url_key
 LIMIT %(limit)s
 
--- name: list_dead_links_by_copy
--- fan-out: by wiki and page, as list_dead_links, of which at most `budget` are read. Returns those with an archived copy
--- or without one, and the last one that was read, after which to go on. Copies themselves need none.
-SELECT page, bucket, host_key, url_key, fits, place = examined AND place = %(budget)s::bigint AS more
-FROM (
-    SELECT links.*,
-        (EXISTS (SELECT FROM snapshot
-                    WHERE snapshot.bucket = links.bucket AND snapshot.host_key = links.host_key
-                        AND snapshot.url_key = links.url_key AND snapshot.archive = ANY(%(offered)s::smallint[]))
-                OR EXISTS (SELECT FROM replacement
-                    WHERE replacement.bucket = links.bucket AND replacement.host_key = links.host_key
-                        AND replacement.url_key = links.url_key AND replacement.archive = ANY(%(offered)s::smallint[])
-                        AND replacement.works))
-            = %(copied)s::boolean
-            AND NOT EXISTS (SELECT FROM cited_copy
-                    WHERE cited_copy.bucket = links.bucket AND cited_copy.host_key = links.host_key
-                        AND cited_copy.url_key = links.url_key) AS fits,
-        row_number() OVER (ORDER BY page, bucket, host_key, url_key) AS place, count(*) OVER () AS examined
-    FROM (
-        SELECT page, bucket, host_key, url_key FROM dead
-        WHERE wiki = %(wiki)s AND rule <> 1
-            AND (page, bucket, host_key, url_key) > (%(page)s, %(bucket)s, %(host_key)s, %(url_key)s)
-        ORDER BY page, bucket, host_key, url_key
-        LIMIT %(budget)s
-    ) AS links
-) AS examined
-WHERE fits OR place = examined
-ORDER BY page, bucket, host_key, url_key
+-- name: list_oldest
+-- fan-out: by wiki and the day since when they are dead, a range of an index.
+SELECT '', since, page, bucket, host_key, url_key FROM dead
+WHERE wiki = %(wiki)s AND rule <> 1
+    AND (since, page, bucket, host_key, url_key) > (%(since)s, %(page)s, %(bucket)s, %(host_key)s, %(url_key)s)
+ORDER BY since, page, bucket, host_key, url_key
+LIMIT %(limit)s
+
+-- name: list_newest
+-- fan-out: as list_oldest, from the end.
+SELECT '', since, page, bucket, host_key, url_key FROM dead
+WHERE wiki = %(wiki)s AND rule <> 1
+    AND (since, page, bucket, host_key, url_key) < (%(since)s, %(page)s, %(bucket)s, %(host_key)s, %(url_key)s)
+ORDER BY since DESC, page DESC, bucket DESC, host_key DESC, url_key DESC
 LIMIT %(limit)s
 
 -- name: list_dead_links_below
--- Of a domain, host by host from the domain down. At most `budget` links are read. Returns those whose path begins with
--- `path` and that have an archived copy or none as wanted (NULL = both), and the last one that was read, after which to go on. The hosts of a domain are in one bucket, except those
--- below a public suffix that is itself below the domain: so the bucket is taken from each host.
-SELECT reversed, page, bucket, host_key, url_key, fits, place = examined AND place = %(budget)s::bigint AS more
+-- Of a domain, host by host from the domain down. The hosts of a domain are in one bucket, except those below a public
+-- suffix that is itself below the domain: so the bucket is taken from each host.
+SELECT hosts.reversed, links.since, links.page, hosts.bucket, hosts.host_key, links.url_key
 FROM (
-    SELECT found.*, starts_with(url.path, %(path)s)
-            AND (%(copied)s::boolean IS NULL OR %(copied)s::boolean
-                = (EXISTS (SELECT FROM snapshot
-                    WHERE snapshot.bucket = found.bucket AND snapshot.host_key = found.host_key
-                        AND snapshot.url_key = found.url_key AND snapshot.archive = ANY(%(offered)s::smallint[]))
-                OR EXISTS (SELECT FROM replacement
-                    WHERE replacement.bucket = found.bucket AND replacement.host_key = found.host_key
-                        AND replacement.url_key = found.url_key AND replacement.archive = ANY(%(offered)s::smallint[])
-                        AND replacement.works))
-                AND NOT EXISTS (SELECT FROM cited_copy
-                    WHERE cited_copy.bucket = found.bucket AND cited_copy.host_key = found.host_key
-                        AND cited_copy.url_key = found.url_key)) AS fits,
-        row_number() OVER (ORDER BY found.reversed, found.page, found.url_key) AS place, count(*) OVER () AS examined
-    FROM (
-        SELECT hosts.reversed, links.page, hosts.bucket, hosts.host_key, links.url_key
-        FROM (
-            SELECT reversed, bucket, host_key,
-                CASE WHEN reversed = %(after)s THEN %(after_page)s::bigint ELSE 0 END AS after_page,
-                CASE WHEN reversed = %(after)s THEN %(after_url_key)s::bigint ELSE 0 END AS after_url_key
-            FROM host
-            WHERE reversed >= %(first)s AND reversed < %(end)s AND reversed >= %(after)s
-        ) AS hosts
-        CROSS JOIN LATERAL (
-            SELECT page, url_key FROM dead
-            WHERE wiki = %(wiki)s AND bucket = hosts.bucket AND host_key = hosts.host_key
-                AND (page, url_key) > (hosts.after_page, hosts.after_url_key) AND rule <> 1
-            ORDER BY page, url_key
-            LIMIT %(budget)s
-        ) AS links
-        ORDER BY hosts.reversed, links.page, links.url_key
-        LIMIT %(budget)s
-    ) AS found
-    CROSS JOIN LATERAL (
-        SELECT path FROM url
-        WHERE url.bucket = found.bucket AND url.host_key = found.host_key AND url.url_key = found.url_key
-        LIMIT 1
-    ) AS url
-) AS examined
-WHERE fits OR place = examined
-ORDER BY reversed, page, url_key
+    SELECT reversed, bucket, host_key,
+        CASE WHEN reversed = %(reversed)s THEN %(page)s::bigint ELSE 0 END AS after_page,
+        CASE WHEN reversed = %(reversed)s THEN %(url_key)s::bigint ELSE 0 END AS after_url_key
+    FROM host
+    WHERE reversed >= %(first)s AND reversed < %(end)s AND reversed >= %(reversed)s
+) AS hosts
+CROSS JOIN LATERAL (
+    SELECT since, page, url_key FROM dead
+    WHERE wiki = %(wiki)s AND bucket = hosts.bucket AND host_key = hosts.host_key
+        AND (page, url_key) > (hosts.after_page, hosts.after_url_key) AND rule <> 1
+    ORDER BY page, url_key
+    LIMIT %(limit)s
+) AS links
+ORDER BY hosts.reversed, links.page, links.url_key
 LIMIT %(limit)s
+
+-- name: list_below_by_day
+-- Of a domain, the first `most` of its dead links sorted: by the day since when they are dead, or backwards (`sign`).
+SELECT '', since, page, bucket, host_key, url_key
+FROM (
+    SELECT links.since, links.page, hosts.bucket, hosts.host_key, links.url_key
+    FROM (SELECT bucket, host_key FROM host WHERE reversed >= %(first)s AND reversed < %(end)s) AS hosts
+    CROSS JOIN LATERAL (
+        SELECT since, page, url_key FROM dead
+        WHERE wiki = %(wiki)s AND bucket = hosts.bucket AND host_key = hosts.host_key AND rule <> 1
+    ) AS links
+    LIMIT %(most)s
+) AS listed
+WHERE %(begins)s OR (%(sign)s * since, page, bucket, host_key, url_key)
+    > (%(sign)s * %(since)s::integer, %(page)s::integer, %(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+ORDER BY %(sign)s * since, page, bucket, host_key, url_key
+LIMIT %(limit)s
+
+-- name: list_dead_links_of_pages
+-- fan-out: of each of these pages, a range of the primary key; sorted as list_below_by_day, by page where `sign` is 0.
+SELECT '', since, page, bucket, host_key, url_key
+FROM (
+    SELECT links.* FROM unnest(%(pages)s::integer[]) AS given (page)
+    CROSS JOIN LATERAL (
+        SELECT since, page, bucket, host_key, url_key FROM dead
+        WHERE wiki = %(wiki)s AND dead.page = given.page AND rule <> 1
+    ) AS links
+    LIMIT %(most)s
+) AS listed
+WHERE %(begins)s OR (%(sign)s * since, page, bucket, host_key, url_key)
+    > (%(sign)s * %(since)s::integer, %(page)s::integer, %(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+ORDER BY %(sign)s * since, page, bucket, host_key, url_key
+LIMIT %(limit)s
+
+-- name: list_fitting
+-- fan-out: of some dead links of a wiki, each by its keys. The places of those whose path begins with `path`, that are in a
+-- namespace, repaired or not, and have an archived copy or none (NULL = any). Copies themselves need none.
+SELECT given.place
+FROM unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    WITH ORDINALITY AS given (page, bucket, host_key, url_key, place)
+WHERE (%(path)s::text = '' OR EXISTS (
+        SELECT FROM url
+        WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+            AND starts_with(url.path, %(path)s)))
+    AND (%(namespace)s::integer IS NULL OR EXISTS (
+        SELECT FROM page WHERE page.wiki = %(wiki)s AND page.page = given.page AND page.namespace = %(namespace)s))
+    AND (%(repaired)s::boolean IS NULL OR %(repaired)s::boolean = EXISTS (
+        SELECT FROM dead
+        WHERE dead.wiki = %(wiki)s AND dead.page = given.page AND dead.bucket = given.bucket
+            AND dead.host_key = given.host_key AND dead.url_key = given.url_key AND dead.repaired))
+    AND (%(copied)s::boolean IS NULL OR %(copied)s::boolean
+        = (EXISTS (SELECT FROM snapshot
+            WHERE snapshot.bucket = given.bucket AND snapshot.host_key = given.host_key
+                AND snapshot.url_key = given.url_key AND snapshot.archive = ANY(%(offered)s::smallint[]))
+        OR EXISTS (SELECT FROM replacement
+            WHERE replacement.bucket = given.bucket AND replacement.host_key = given.host_key
+                AND replacement.url_key = given.url_key AND replacement.archive = ANY(%(offered)s::smallint[])
+                AND replacement.works))
+        AND NOT EXISTS (SELECT FROM cited_copy
+            WHERE cited_copy.bucket = given.bucket AND cited_copy.host_key = given.host_key
+                AND cited_copy.url_key = given.url_key))
+ORDER BY given.place
+
+-- name: count_dead_links
+-- fan-out: of a wiki, at most so many rows of an index.
+SELECT count(*) FROM (SELECT FROM dead WHERE wiki = %(wiki)s AND rule <> 1 LIMIT %(limit)s) AS counted
+
+-- name: count_dead_links_below
+SELECT count(*) FROM (
+    SELECT FROM (SELECT bucket, host_key FROM host WHERE reversed >= %(first)s AND reversed < %(end)s) AS hosts
+    CROSS JOIN LATERAL (
+        SELECT FROM dead
+        WHERE wiki = %(wiki)s AND bucket = hosts.bucket AND host_key = hosts.host_key AND rule <> 1
+    ) AS links
+    LIMIT %(limit)s
+) AS counted
+
+-- name: count_dead_links_of_pages
+-- fan-out: of each of these pages, a range of the primary key.
+SELECT count(*) FROM (
+    SELECT FROM unnest(%(pages)s::integer[]) AS given (page)
+    CROSS JOIN LATERAL (SELECT FROM dead WHERE wiki = %(wiki)s AND dead.page = given.page AND rule <> 1) AS links
+    LIMIT %(limit)s
+) AS counted
 
 -- name: list_stretch
 -- The next pages of a wiki with the keys of their URLs, from page `page` on.

@@ -185,7 +185,9 @@ async def test_people_get_headings_a_form_and_the_way_on(site: Site, monkeypatch
     body = await site.text(f"{DEAD_LIST}&lang=de&domain=dead.demo")
     assert texts(body, "//h1") == ["Tote Weblinks in testwiki@wmflabs"]
     assert texts(body, '//input[@name="domain"]/@value') == ["dead.demo"]
-    assert texts(body, '//link[@rel="alternate"]/@href') == ["/feeds/dead?dbname=testwiki%40wmflabs&lang=de"]
+    assert texts(body, '//link[@rel="alternate"]/@href') == [
+        "/feeds/dead?dbname=testwiki%40wmflabs&domain=dead.demo&lang=de"
+    ]
     seen = texts(body, '//ul[@class="links"]//*[@class="url"]')
     (path,) = texts(body, '//a[@rel="next"]/@href')
     body = await site.text(path)

@@ -15,7 +15,14 @@ _SHOWN = [
     if hdrs.METH_GET in route.methods and "{" not in route.path and route.parameters and route.name != "account-back"
 ]
 """The addresses that take parameters, but that to which a wiki sends people back."""
-_TYPES = {"html": "text/html", "json": "application/json", "xml": "application/xml", "js": "text/javascript"}
+# Errors of files are JSON.
+_TYPES = {
+    "html": "text/html",
+    "json": "application/json",
+    "xml": "application/xml",
+    "js": "text/javascript",
+    "csv": "application/json",
+}
 _KEY = "weboid-error-format"
 
 

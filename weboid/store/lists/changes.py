@@ -11,9 +11,9 @@ from typing import Final, NamedTuple
 from weboid.core.record.reasons import BY_NUMBER, Reason
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.verdict import Verdict
-from weboid.store.db.rows import KnownUrl
+from weboid.store.db.rows import KnownUrl, columns_of
 from weboid.store.db.statements import Connection, fetch_all, fetch_value, statements
-from weboid.store.lists.links import PageTitle, list_titles
+from weboid.store.lists.links import DeadSpot, PageTitle, list_titles
 from weboid.store.urls.repaired import list_repaired
 from weboid.store.urls.url import find_urls
 
@@ -109,12 +109,12 @@ async def list_newest(conn: Connection, wiki: int, *, limit: int = 100) -> tuple
     return await _list_items(conn, wiki, await fetch_all(conn, _Line, SQL["list_newest"], row))
 
 
-async def list_newest_of_pages(
-    conn: Connection, wiki: int, pages: Sequence[int], *, limit: int = 100
+async def list_newest_of(
+    conn: Connection, wiki: int, links: Sequence[DeadSpot], *, limit: int = 100
 ) -> tuple[NewsItem, ...]:
-    """The changes by which the dead links of these pages died, newest first, at most `limit`."""
-    row = {"wiki": wiki, "of": list(pages), "limit": limit}
-    return await _list_items(conn, wiki, await fetch_all(conn, _Line, SQL["list_newest_of_pages"], row))
+    """The changes by which these dead links of a wiki died, newest first, at most `limit`."""
+    row = {"wiki": wiki, **columns_of(links, "page bucket host_key url_key"), "limit": limit}
+    return await _list_items(conn, wiki, await fetch_all(conn, _Line, SQL["list_newest_of"], row))
 
 
 async def _list_items(conn: Connection, wiki: int, lines: Sequence[_Line]) -> tuple[NewsItem, ...]:

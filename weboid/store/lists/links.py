@@ -7,7 +7,8 @@ order of its key, and one call reads a bounded number of rows, however large the
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Generic, NamedTuple, TypeVar
+from enum import IntEnum
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from weboid.core.url.archives import is_archive_host
 from weboid.core.url.classify import UrlClass
@@ -16,8 +17,9 @@ from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.verdict.wiki_rules import DEFAULT_RULES, WikiRules, wiki_finding
-from weboid.store.db.rows import KnownUrl
-from weboid.store.db.statements import Connection, fetch_all, statements
+from weboid.store.db.rows import KnownUrl, columns_of
+from weboid.store.db.statements import Connection, fetch_all, fetch_value, statements
+from weboid.store.lists.health import Amount, Exactness
 from weboid.store.pages.use import unpacked_keys
 from weboid.store.pages.wiki import StoredWiki
 from weboid.store.urls.url import find_urls
@@ -25,6 +27,10 @@ from weboid.store.urls.url import find_urls
 SQL: Final = statements("lists/links")
 BUDGET: Final = 5_000
 """Links that one call reads at most, where only some of them fit."""
+MOST_COUNTED: Final = 10_000
+"""Dead links of a list that are counted, or sorted by day where no index does that."""
+_LOOKED_AT: Final = 1_000
+"""Links that are looked at together."""
 
 _STRETCH: Final = 200
 _LEAST: Final = -(2**63)
@@ -84,7 +90,7 @@ class SpotBelow(NamedTuple):
     reversed: str
 
 
-S = TypeVar("S", Spot, SpotBelow)
+S = TypeVar("S", Spot, SpotBelow, "DeadSpot")
 OFFERED: Final = sorted(DEFAULT_SERVICES)
 """The archives whose copies can be shown."""
 START: Final = Spot(0, UrlKey(0, _LEAST, _LEAST))
@@ -117,63 +123,138 @@ async def list_uses(
     return await fetch_all(conn, UsingPage, SQL["list_spam_uses" if as_spam else "list_uses"], row)
 
 
+class Order(IntEnum):
+    """The orders of a list of dead links: by page, with a domain by host; or by the day since when they are dead."""
+
+    PLACE = 0
+    OLDEST = 1
+    NEWEST = -1
+
+
+class DeadSpot(NamedTuple):
+    """A dead link in any order: where a list goes on. `reversed` is its host, in a list by host only."""
+
+    reversed: str
+    since: int
+    page: int
+    bucket: int
+    host_key: int
+    url_key: int
+
+    @property
+    def key(self) -> UrlKey:
+        """The key of its URL."""
+        return UrlKey(self.bucket, self.host_key, self.url_key)
+
+
+@dataclass(frozen=True, slots=True)
+class DeadFilter:
+    """The dead links of a list: on a `domain` (in normal form, no bare public suffix) and all below it, on these
+    `pages` only, whose paths begin with `path`, in a `namespace`, with an archived copy or without, `repaired` on
+    their page or not; None or empty = any.
+    """
+
+    domain: str = ""
+    pages: tuple[int, ...] | None = None
+    path: str = ""
+    namespace: int | None = None
+    copied: bool | None = None
+    repaired: bool | None = None
+
+    @property
+    def has_conditions(self) -> bool:
+        """True if the links have to be looked at one by one."""
+        return bool(self.path) or (self.namespace, self.copied, self.repaired) != (None, None, None)
+
+
+ALL_DEAD: Final = DeadFilter()
+_BEFORE: Final = DeadSpot("", 0, 0, 0, _LEAST, _LEAST)
+_BEFORE_NEWEST: Final = DeadSpot("", 2**15 - 1, 2**31 - 1, 2**15 - 1, 2**63 - 1, 2**63 - 1)
+
+
 async def list_dead_links(
     conn: Connection,
     wiki: int,
+    wanted: DeadFilter = ALL_DEAD,
+    order: Order = Order.PLACE,
     *,
-    copied: bool | None = None,
     rules: WikiRules = DEFAULT_RULES,
-    after: Spot = START,
+    after: DeadSpot | None = None,
     limit: int = 100,
-) -> ListedLinks[Spot]:
-    """The dead links of a wiki in the order of pages, at most `limit` after `after`.
+) -> ListedLinks[DeadSpot]:
+    """The dead links of a wiki, at most `limit` after `after`.
 
-    `copied`: only those with an archived copy, or only those without; then at most `BUDGET` links are read, so a call
-    may return few or none and yet a place after which to go on.
+    Where conditions are to be met at most `BUDGET` links are looked at, so a call may return few or none and yet a
+    place after which to go on. By day, and of given pages, only a list of up to `MOST_COUNTED` links is complete.
     """
-    row = {"wiki": wiki, "page": after.page, **after.key._asdict(), "limit": limit + 1}
-    if copied is not None:
-        row |= {"copied": copied, "offered": OFFERED, "budget": BUDGET}
-        found = [columns async for columns in await conn.execute(SQL["list_dead_links_by_copy"], row)]
-        fitting = [columns for columns in found if columns[4]]
-        last = fitting[limit - 1] if len(fitting) > limit else found[-1] if found and found[-1][5] else None
-        spots = [Spot(page, UrlKey(*key)) for page, *key, _, _ in fitting[:limit]]
-        links = _still_dead(await _list_links(conn, wiki, spots), rules)
-        return ListedLinks(links, None if last is None else Spot(last[0], UrlKey(*last[1:4])))
-    spots = [Spot(page, UrlKey(*key)) async for page, *key in await conn.execute(SQL["list_dead_links"], row)]
-    links = _still_dead(await _list_links(conn, wiki, spots[:limit]), rules)
-    return ListedLinks(links, spots[limit - 1] if len(spots) > limit else None)
+    spot, size = after, min(BUDGET, _LOOKED_AT) if wanted.has_conditions else limit + 1
+    found: list[DeadSpot] = []
+    last: DeadSpot | None = None
+    for _ in range(-(-BUDGET // size)):
+        candidates = await _list_candidates(conn, wiki, wanted, order, spot, size)
+        found += await _list_fitting(conn, wiki, candidates, wanted)
+        last = spot = candidates[-1] if len(candidates) == size else None
+        if len(found) > limit or spot is None:
+            break
+    if len(found) > limit:
+        last = found[limit - 1]
+    spots = found[:limit]
+    links = await _list_links(conn, wiki, [Spot(spot.page, spot.key) for spot in spots])
+    return ListedLinks(_still_dead(links, rules), last)
 
 
-async def list_dead_links_below(
-    conn: Connection,
-    wiki: int,
-    domain: str,
-    *,
-    path: str = "",
-    copied: bool | None = None,
-    rules: WikiRules = DEFAULT_RULES,
-    after: SpotBelow | None = None,
-    limit: int = 100,
-) -> ListedLinks[SpotBelow]:
-    """The dead links of a wiki on a domain (in normal form, no bare public suffix) and all below it, host by host.
+async def list_newest_dead(conn: Connection, wiki: int, wanted: DeadFilter) -> list[DeadSpot]:
+    """The places of dead links, those first that are dead since the newest day; `MOST_COUNTED` are looked at."""
+    candidates = await _list_candidates(conn, wiki, wanted, Order.NEWEST, None, MOST_COUNTED)
+    return await _list_fitting(conn, wiki, candidates, wanted)
 
-    `path` is what their paths begin with, `copied` as for `list_dead_links`; with one of them, at most `BUDGET` links
-    are read, so a call may return few or none and yet a place after which to go on.
-    """
-    first = reversed_name(domain)
-    spot = after or SpotBelow(0, 0, "")
-    place = {"after": spot.reversed, "after_page": spot.page, "after_url_key": spot.url_key}
-    below = {"first": first, "end": first[:-1] + _ALL_BELOW, "path": path}
-    bounds = {"budget": BUDGET if path or copied is not None else limit + 1, "limit": limit + 1}
-    row = {"wiki": wiki, **below, **place, "copied": copied, "offered": OFFERED, **bounds}
-    found = [columns async for columns in await conn.execute(SQL["list_dead_links_below"], row)]
-    fitting = [columns for columns in found if columns[5]]
-    shown = fitting[:limit]
-    last = shown[-1] if len(fitting) > limit else found[-1] if found and found[-1][6] else None
-    spots = [Spot(page, UrlKey(*key)) for _, page, *key, _, _ in shown]
-    links = _still_dead(await _list_links(conn, wiki, spots), rules)
-    return ListedLinks(links, None if last is None else SpotBelow(last[1], last[4], last[0]))
+
+async def count_dead_links(conn: Connection, wiki: int, wanted: DeadFilter = ALL_DEAD) -> Amount:
+    """The number of dead links that a list has; of more than `MOST_COUNTED` so many are looked at."""
+    if not wanted.has_conditions:
+        name = "count_dead_links_below" if wanted.domain else "count_dead_links"
+        name = name if wanted.pages is None else "count_dead_links_of_pages"
+        row = {"wiki": wiki, **_bounds_of(wanted), "limit": MOST_COUNTED + 1}
+        count = await fetch_value(conn, SQL[name], row) or 0
+        return Amount(min(count, MOST_COUNTED), Exactness.AT_LEAST if count > MOST_COUNTED else Exactness.EXACT)
+    candidates = await _list_candidates(conn, wiki, wanted, Order.PLACE, None, MOST_COUNTED + 1)
+    fitting = await _list_fitting(conn, wiki, candidates[:MOST_COUNTED], wanted)
+    return Amount(len(fitting), Exactness.AT_LEAST if len(candidates) > MOST_COUNTED else Exactness.EXACT)
+
+
+async def _list_candidates(
+    conn: Connection, wiki: int, wanted: DeadFilter, order: Order, after: DeadSpot | None, size: int
+) -> list[DeadSpot]:
+    """The next dead links whose place is the wanted one, whatever the conditions."""
+    spot = after or (_BEFORE_NEWEST if order is Order.NEWEST else _BEFORE)
+    match wanted, order:
+        case DeadFilter(pages=tuple()), _:
+            name = "list_dead_links_of_pages"
+        case DeadFilter(domain=""), _:
+            name = {Order.PLACE: "list_dead_links", Order.OLDEST: "list_oldest", Order.NEWEST: "list_newest"}[order]
+        case _, Order.PLACE:
+            name = "list_dead_links_below"
+        case _:
+            name = "list_below_by_day"
+    bounds = {"begins": after is None, "sign": order.value, "most": MOST_COUNTED + 1, "limit": size}
+    row = {"wiki": wiki, **spot._asdict(), **_bounds_of(wanted), **bounds}
+    return await fetch_all(conn, DeadSpot, SQL[name], row)
+
+
+def _bounds_of(wanted: DeadFilter) -> dict[str, Any]:
+    """The domain as a range of reversed names, and the pages."""
+    first = reversed_name(wanted.domain) if wanted.domain else ""
+    return {"first": first, "end": first[:-1] + _ALL_BELOW, "pages": list(wanted.pages or ())}
+
+
+async def _list_fitting(conn: Connection, wiki: int, candidates: list[DeadSpot], wanted: DeadFilter) -> list[DeadSpot]:
+    """Those of these links that meet the conditions, in their order."""
+    if not candidates or not wanted.has_conditions:
+        return candidates
+    conditions = {"path": wanted.path, "namespace": wanted.namespace, "repaired": wanted.repaired}
+    links = {"wiki": wiki, **columns_of(candidates, "page bucket host_key url_key")}
+    row = {**links, **conditions, "copied": wanted.copied, "offered": OFFERED}
+    return [candidates[place - 1] for (place,) in await (await conn.execute(SQL["list_fitting"], row)).fetchall()]
 
 
 async def list_doubtful_links(

@@ -25,7 +25,7 @@ from weboid.web.http.respond import sent
 from weboid.web.http.tokens import client_of
 from weboid.web.request.accept import Format
 from weboid.web.request.cursor import PAGES, Cursor
-from weboid.web.request.parameters import BEGIN, Bookmark, LinkFilter, Parameters, extent_of, title_of, verdicts_of
+from weboid.web.request.parameters import BEGIN, Bookmark, LinkFilter, Parameters, category_of, extent_of, verdicts_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
 from weboid.web.request.work import LINKS
@@ -44,7 +44,6 @@ _AFTER_MEMBER: Final = Cursor(text="[!-~]{1,1000}")
 """The wiki's own cursor, which is sent back to it."""
 _IN_MEMBER: Final = Cursor(PAGES, _OFFSETS, _REVISIONS, text=r"[0-9a-f]{1,8}\|[!-~]{0,1000}")
 """Within a page with many links, which is the first one after the wiki's own cursor."""
-_PREFIX: Final = "category:"
 _TRIES: Final = 4
 """Categories change between the queries for their pages."""
 
@@ -147,15 +146,6 @@ async def find_part(
     part = pages[: _fitting(pages[:limit], most_links)]
     after = _AFTER_TITLE.text_of(part[-1].page, part[-1].title) if len(part) < len(pages) else None
     return Part(part, [], after, _begin(within, part), part[0].title if part else "")
-
-
-def category_of(given: Parameters) -> str:
-    """The category that is given, without the prefix ``Category:`` if it has one; raises Problem."""
-    try:
-        category = title_of(given["category"])
-        return title_of(category[len(_PREFIX) :]) if category.lower().startswith(_PREFIX) else category
-    except Problem:
-        raise Problem(400, "category") from None
 
 
 async def _part_of_category(service: Service, wiki: StoredWiki, given: Parameters, limit: int, most_links: int) -> Part:

@@ -5,10 +5,10 @@ A client that follows `next` misses no change and gets none twice; the Atom feed
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from aiohttp import hdrs, web
 
@@ -19,16 +19,16 @@ from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.settings import OfWiki
 from weboid.store.archives.wiki_settings import find_settings
-from weboid.store.lists.changes import NewsItem, find_day_start, list_newest, list_newest_of_pages, list_news
-from weboid.store.lists.links import list_titles
+from weboid.store.lists.changes import NewsItem, find_day_start, list_newest, list_newest_of, list_news
+from weboid.store.lists.links import ALL_DEAD, list_newest_dead, list_titles
 from weboid.store.urls.check import find_settled
 from weboid.web.answer.page import link_payload, words_of
-from weboid.web.api.bulk import category_of
 from weboid.web.formats import atom
 from weboid.web.formats.atom import AtomEntry, AtomFeed
 from weboid.web.http.respond import OPEN_TO_ALL, sent
 from weboid.web.request.cursor import Cursor
-from weboid.web.request.parameters import Parameters, page_of, verdicts_of
+from weboid.web.request.dead_filter import dead_filter_of
+from weboid.web.request.parameters import Parameters, category_of, only, page_of, verdicts_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
 from weboid.web.service import ServiceHandlers, given_in, machine_words
@@ -41,6 +41,8 @@ _NUMBER: Final = Cursor(range(10**18))
 """A change."""
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOST_PAGE: Final = 2**31
+_CHOSEN: Final = ("copy", "repaired", "domain", "path", "namespace")
+"""Parameters that choose some of the dead links."""
 _PAGES_NAMED: Final = 5
 """Pages named in the title and text of a feed's entry."""
 
@@ -98,15 +100,17 @@ class Changes(ServiceHandlers):
         return self._service.send_payload(request, payload)
 
     async def feed(self, request: web.Request) -> web.Response:
-        """W-12: the newest links of a wiki, of one page or of a category that died and are still dead."""
+        """W-12: the newest links that died and are still dead: of a wiki, a page, or a list by category or domain."""
         given = given_in(request)
-        say = machine_words(given)
+        say, wanted = machine_words(given), dead_filter_of(given)
         scope = await self._scope(given)
+        wanted = replace(wanted, pages=scope.pages)
         async with self._service.pool.connection() as conn:
-            if scope.pages is None:
+            if wanted == ALL_DEAD:
                 items = await list_newest(conn, scope.wiki, limit=MOST_CHANGES)
             else:
-                items = await list_newest_of_pages(conn, scope.wiki, scope.pages, limit=MOST_CHANGES)
+                links = await list_newest_dead(conn, scope.wiki, wanted)
+                items = await list_newest_of(conn, scope.wiki, links, limit=MOST_CHANGES)
             settings = await find_settings(conn, scope.wiki)
         day = self._service.today()
         died: dict[object, tuple[NewsItem, LinkReport]] = {}
@@ -126,11 +130,8 @@ class Changes(ServiceHandlers):
             raise Problem(400, "page-or-category")
         name, wiki = await self._service.find_wiki(given)
         if category is not None:
-            members = await self._service.answers.live.list_first_members(wiki, category)
-            if members is None:
-                raise Problem(503, "wiki-silent")
-            ids = tuple(member for member in members.pages if member < _MOST_PAGE)
-            return _Scope(name, wiki.wiki, category=category, members=ids, more=bool(members.place))
+            members, more = await self._service.find_members(wiki, category)
+            return _Scope(name, wiki.wiki, category=category, members=members, more=more)
         if page is None:
             return _Scope(name, wiki.wiki)
         async with self._service.pool.connection() as conn:
@@ -182,6 +183,11 @@ class Changes(ServiceHandlers):
             identity = f"{tag}/category/{quote(scope.category, safe='')}"
             query = {"dbname": wiki, "category": scope.category, **language}
             heading = say.text("weboid-feed-title-category", phrases.visible(scope.category), wiki)
+        if chosen := only(given, *_CHOSEN):
+            identity, query = f"{identity}?{urlencode(chosen)}", {**query, **chosen}
+            about = public + address_of("dead-links", **query) if page is None else about
+            if "domain" in chosen:
+                heading = say.text("weboid-feed-title-domain", phrases.visible(chosen["domain"]), wiki)
         return AtomFeed(
             id=identity,
             title=heading,

@@ -26,7 +26,7 @@ def payload_format(requested: Format) -> PayloadFormat:
             return PayloadFormat(json.CONTENT_TYPE, json.text_of, json.bytes_steps)
         case Format.XML:
             return PayloadFormat(xml.CONTENT_TYPE, xml.bytes_of, xml.bytes_steps)
-        case Format.HTML | Format.JS:
+        case Format.HTML | Format.JS | Format.CSV:
             raise Problem(400, "format", f"{Format.JSON}, {Format.XML}")
 
 

@@ -14,7 +14,7 @@ from weboid.core.url.farms import WikiName
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, Services
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
-from weboid.store.lists.health import Amount, Exactness, Health, SpamListStatus, WikiStatus
+from weboid.store.lists.health import Amount, Health, SpamListStatus, WikiStatus
 from weboid.store.pages.page_pass import SWEEP_DAYS
 from weboid.store.pages.spam import ListKind
 from weboid.store.upkeep.alarm import Alarm, AlarmKind
@@ -42,7 +42,7 @@ from weboid.web.request.parameters import Parameters, wiki_of
 from weboid.web.request.route import format_of
 from weboid.web.service import given_in, html_words
 from weboid.web.words.messages import Messages
-from weboid.web.words.phrases import visible
+from weboid.web.words.phrases import amount_words, visible
 
 _NOT_KEPT: Final = "no-store"
 _MANUAL: Final = Markup("<code>docs/operating.md</code>")
@@ -153,17 +153,6 @@ def _pace_words(status: Health, say: Messages) -> str | None:
     if status.interval <= usual:
         return say.text("weboid-status-pace", status.interval)
     return say.text("weboid-status-pace-wide", status.interval, usual)
-
-
-def amount_words(amount: Amount, say: Messages) -> str:
-    """A number as its language writes it, with words for how exactly it is known."""
-    match amount.exactness:
-        case Exactness.ESTIMATE:
-            return say.text("weboid-status-about", amount.value)
-        case Exactness.AT_LEAST:
-            return say.text("weboid-status-at-least", amount.value)
-        case Exactness.EXACT:
-            return say.number(amount.value)
 
 
 def _time(moment: int | None, day: int, say: Messages) -> Markup | None:

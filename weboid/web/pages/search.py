@@ -4,7 +4,6 @@ It is for people only: a search comes as a form of ours, never as an address, an
 the wiki that was named (P-1).
 """
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
@@ -25,7 +24,7 @@ from weboid.store.pages.wiki import StoredWiki
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
 from weboid.web.request.cursor import INT64, Cursor
-from weboid.web.request.parameters import LANGUAGE, MOST_SHOWN, Parameters, copied_of
+from weboid.web.request.parameters import LANGUAGE, MOST_SHOWN, Parameters, copied_of, namespace_of
 from weboid.web.request.problem import Problem
 from weboid.web.service import Service, given_in, html_words
 from weboid.web.words.messages import Messages
@@ -38,7 +37,6 @@ _PURPOSE: Final = "search"
 _VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.WORKING, Verdict.DEAD, Verdict.DOUBTFUL)}
 _SPOT: Final = Cursor(INT64, text="[a-zA-Z0-9._-]{1,260}")
 """A key of a URL, and its host in reverse."""
-_NAMESPACE: Final = re.compile(r"[0-9]{1,9}")
 _MAIN: Final = frozenset({0})
 
 
@@ -104,11 +102,9 @@ class SearchPage:
 
     def _namespaces_of(self, given: Parameters, name: WikiName | None) -> Collection[int]:
         """The namespace that is given, else all content namespaces: the main one and those watched as a whole."""
-        if "namespace" not in given:
+        if (namespace := namespace_of(given)) is None:
             return _MAIN if name is None else self._content.get(name, _MAIN)
-        if not _NAMESPACE.fullmatch(given["namespace"]):
-            raise Problem(400, "namespace")
-        return (int(given["namespace"]),)
+        return (namespace,)
 
     async def _html(
         self,

@@ -19,6 +19,7 @@ class Format(StrEnum):
     JSON = "json"
     XML = "xml"
     JS = "js"
+    CSV = "csv"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,8 @@ _COPIED: Final = {"with": True, "without": False}
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CALLBACK: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*")
 _MOST_CALLBACK: Final = 64
+_NAMESPACE: Final = re.compile(r"[0-9]{1,9}")
+_CATEGORY: Final = "category:"
 _DEFAULT_CALLBACK: Final = "weboid.externalLinkProblem"
 
 LANGUAGE: Final = frozenset({"lang", "uselang"})
@@ -251,6 +253,24 @@ def callback_of(given: Parameters) -> str:
     if len(name) > _MOST_CALLBACK or not _CALLBACK.fullmatch(name):
         raise Problem(400, "callback", _MOST_CALLBACK)
     return name
+
+
+def namespace_of(given: Parameters) -> int | None:
+    """The number of the namespace that is given, None if none is; raises Problem."""
+    if "namespace" not in given:
+        return None
+    if not _NAMESPACE.fullmatch(given["namespace"]):
+        raise Problem(400, "namespace")
+    return int(given["namespace"])
+
+
+def category_of(given: Parameters) -> str:
+    """The category that is given, without the prefix ``Category:`` if it has one; raises Problem."""
+    try:
+        category = title_of(given["category"])
+        return title_of(category[len(_CATEGORY) :]) if category.lower().startswith(_CATEGORY) else category
+    except Problem:
+        raise Problem(400, "category") from None
 
 
 def _ids(parts: Sequence[str]) -> tuple[int, ...]:

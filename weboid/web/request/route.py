@@ -30,6 +30,7 @@ _PAGE: Final = Formats((Format.HTML,))
 _CALL: Final = Formats((Format.JS,))
 _FEED: Final = Formats((Format.XML,))
 _LIST: Final = Formats((Format.HTML, Format.JSON, Format.XML))
+_TABLE: Final = Formats((*_LIST.offered, Format.CSV))
 _DATA: Final = Formats((Format.JSON, Format.XML), _MACHINE_TYPES)
 _JSON: Final = Formats((Format.JSON,), (_JSON_TYPE,))
 _ANY: Final = Formats((Format.JSON, Format.XML, Format.HTML), (*_MACHINE_TYPES, _HTML_TYPE))
@@ -169,6 +170,7 @@ _FOR_PEOPLE: Final = PAGE_NAMES - {"revid", "format", "callback"}
 _NOT_FOR_CALLS: Final = frozenset({"all", "extent", "verdict", "copy", "format"})
 _WHOLE: Final = ("dbname", "namespace", "category", "after")
 _SCOPE: Final = ("dbname", "page", "pageid", "curid", "category")
+_CHOICE: Final = ("copy", "repaired", "domain", "path", "namespace", "category")
 _SEARCH: Final = ("pattern", "dbname", "namespace", "verdict", "copy")
 _URL: Final = _lang_and(*_PLACE, "at", "after", "spamafter")
 _PING: Final = (*_WHOLE, "pageid", "curid", "title", "format")
@@ -273,18 +275,18 @@ ROUTES: Final = (
     ),
     # Lists, which read many rows.
     _api("changes", "/changes", *_SCOPE, "since", "to", "format", cost=4, lane=Lane.LISTS),
-    _api("dead-feed", "/feeds/dead", *_SCOPE, formats=_FEED, cost=4, lane=Lane.LISTS),
+    _api("dead-feed", "/feeds/dead", *{*_SCOPE, *_CHOICE}, formats=_FEED, cost=4, lane=Lane.LISTS),
     _api(
         "dead-links",
         "/lists/dead",
-        *("dbname", "verdict", "copy", "domain", "path", "after", "format"),
-        formats=_LIST,
+        *("dbname", "verdict", *_CHOICE, "sort", "after", "format"),
+        formats=_TABLE,
         cost=5,
         lane=Lane.LISTS,
         # This list costs more: it is found by going through the links of pages.
         surcharge=Surcharge("verdict", "doubtful", 10),
     ),
-    _api("spam-pages", "/lists/spam", "dbname", "after", "format", formats=_LIST, cost=5, lane=Lane.LISTS),
+    _api("spam-pages", "/lists/spam", "dbname", "after", "format", formats=_TABLE, cost=5, lane=Lane.LISTS),
     _api("data", "/data", "format", formats=_LIST, cost=2, lane=Lane.LISTS),
     _file("data-file", "/data/{name}", cost=40, lane=Lane.DATA, is_open=True),
     # Cached or static: no query of the database or a wiki, or not for each request.

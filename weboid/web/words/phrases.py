@@ -19,6 +19,7 @@ from weboid.core.url.urls import Url, parse
 from weboid.core.verdict.hints import LinkHint
 from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Grounds, Verdict
+from weboid.store.lists.health import Amount, Exactness
 from weboid.web.words.messages import Messages, Parameter
 
 Since = Callable[[int], Parameter]
@@ -47,6 +48,17 @@ def href(url: Url | str | None) -> str | None:
 def href_of(link: LinkReport) -> str | None:
     """The same of a link's own URL, whose normal form is known already."""
     return link.normal if link.url is not None and link.url.scheme in _CLICKABLE else None
+
+
+def amount_words(amount: Amount, say: Messages) -> str:
+    """A number as its language writes it, with words for how exactly it is known."""
+    match amount.exactness:
+        case Exactness.ESTIMATE:
+            return say.text("weboid-status-about", amount.value)
+        case Exactness.AT_LEAST:
+            return say.text("weboid-status-at-least", amount.value)
+        case Exactness.EXACT:
+            return say.number(amount.value)
 
 
 def verdict_words(link: LinkReport, day: int, say: Messages) -> str:
