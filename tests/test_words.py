@@ -75,18 +75,18 @@ LINES: Final = {
     "store/upkeep": 1_245,
     "store/site": 190,
     "store/urls": 830,
-    "web": 627,
+    "web": 629,
     "web/answer": 1_925,
     "web/api": 948,
-    "web/formats": 816,
+    "web/formats": 834,
     "web/health": 1230,
     "web/http": 1590,
     "web/identity": 1030,
-    "web/pages": 1_309,
+    "web/pages": 1_482,
     "web/people": 1_071,
     "web/remote": 80,
     "web/repair": 364,
-    "web/request": 1_008,
+    "web/request": 1_009,
     "web/words": 740,
     "wiki": 2_360,
     "wiki/criteria": 370,
@@ -94,7 +94,7 @@ LINES: Final = {
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 
-PAIRS: Final = {"core": 20, "store": 32, "web": 627}
+PAIRS: Final = {"core": 20, "store": 32, "web": 629}
 """So many pairs of rooms of a floor may import from each other; a module next to the rooms is a room of its own."""
 
 

@@ -63,6 +63,7 @@ PAGES: Final = {
     "hostile": f"/externalLinkInfo?{_WIKI}&pageid=3",
     "problem": "/externalLinkInfo?dbname=nowiki@wmflabs&pageid=1",
     "url": f"/url?url={DEAD.replace('&', '%26')}&{_WIKI}",
+    "wiki": "/wiki/testwiki@wmflabs",
     "dead": f"/lists/dead?{_WIKI}",
     "doubtful": f"/lists/dead?{_WIKI}&verdict=doubtful",
     "spam": f"/lists/spam?{_WIKI}",

@@ -34,6 +34,8 @@ from weboid.store.archives.changing_page import record_changing
 from weboid.store.archives.copy_queue import Rank, record_wanted
 from weboid.store.archives.service_limit import RequestKind, lease_request, record_rest
 from weboid.store.archives.wiki_settings import StoredSettings, record_settings
+from weboid.store.lists.wiki_totals import DeadPlace, PlaceKind, WikiTotal
+from weboid.store.lists.wiki_totals import record_totals as record_wiki_totals
 from weboid.store.people.audit import Action, record_audit
 from weboid.store.people.revert import StatedRevert, record_revert
 from weboid.store.schedule.days import DayFigure, record_totals
@@ -125,8 +127,14 @@ async def fill(people: People) -> None:
             await take_role(conn, part)
             await record_seen(conn, part, f"{number} of 1,000 {HOSTILE_NAME}", {})
         await conn.execute("UPDATE part SET seen = seen - interval '1 hour' WHERE role = 'crawl'")
+        places = [
+            DeadPlace(PlaceKind.DOMAIN, "long." * 12 + "demo", 12_345, 67),
+            DeadPlace(PlaceKind.NAMESPACE, "4", 1, 0),
+        ]
         for day in range(TODAY - 50, TODAY):
             await record_totals(conn, {(day, figure): day for figure in DayFigure})
+            of_wiki = WikiTotal(day, 1_000, 12_345, 1_000 + day, day, 300, day % 5, day % 3, True)
+            await record_wiki_totals(conn, site.wiki.wiki.wiki, of_wiki, places)
 
 
 @pytest.mark.skipif(_JAVA is None, reason="there is no Java on PATH for the HTML checker")

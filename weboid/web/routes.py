@@ -31,6 +31,7 @@ from weboid.web.pages.page import LinksPage
 from weboid.web.pages.search import SearchPage, content_namespaces
 from weboid.web.pages.start import StartPage
 from weboid.web.pages.url import UrlPage
+from weboid.web.pages.wiki import PageOfWiki
 from weboid.web.people.account import AccountPage
 from weboid.web.people.admin import AdminPage
 from weboid.web.people.replacement import ReplacementPage
@@ -54,7 +55,7 @@ def add_routes(
 ) -> None:
     """Adds every route of the table to the application, and nothing else."""
     bound = (
-        *_pages(service, config, wikis),
+        *_pages(service, config, wikis, status),
         *_programs(service, status),
         *_remote(service, config, metrics),
         *_people(service, config, client),
@@ -76,7 +77,7 @@ def _pattern_of(path: str) -> str:
     return path.replace("{title}", "{title:.+}")
 
 
-def _pages(service: Service, config: Config, wikis: Wikis) -> _Bound:
+def _pages(service: Service, config: Config, wikis: Wikis, status: StatusPage) -> _Bound:
     start = StartPage(service, wikis)
     yield "start", "GET", start.page
     yield "wikis", "GET", start.wikis_page
@@ -90,6 +91,7 @@ def _pages(service: Service, config: Config, wikis: Wikis) -> _Bound:
     yield "url", "GET", url.page
     yield "url", "POST", url.look.sent
     yield "api-url", "GET", url.api
+    yield "wiki", "GET", PageOfWiki(service, status.reader.find_status).page
     lists = ListPages(service)
     yield "dead-links", "GET", lists.dead
     yield "spam-pages", "GET", lists.spam

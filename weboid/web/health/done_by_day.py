@@ -3,17 +3,16 @@
 The sums are made by ``store/schedule/days``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 from weboid.core.record.days import iso
 from weboid.store.lists.health import TOTAL_DAYS, Health
 from weboid.store.schedule.days import DayFigure
+from weboid.web.formats.bar_chart import bar_chart
 from weboid.web.words.messages import Messages
 
-BAR_WIDTH: Final = 10
-BAR_HEIGHT: Final = 48
 CHECKS: Final = (DayFigure.WORKING, DayFigure.DOUBTFUL, DayFigure.REFUSED, DayFigure.FAILING)
 
 
@@ -58,17 +57,6 @@ def done_payload(status: Health) -> list[dict[str, Any]]:
         {"day": iso(day), **{figure.value: status.totals[day].get(figure, 0) for figure in DayFigure}}
         for day in sorted(status.totals)
     ]
-
-
-def bar_chart(values: Sequence[int], words: str, most: str, verdict: str = "") -> dict[str, Any]:
-    """Bars, one for each day, with a scale of their own: rare figures would not be seen next to common ones."""
-    top = max(values)
-    bars = [
-        {"x": place * BAR_WIDTH, "height": max(1, round(BAR_HEIGHT * value / top))}
-        for place, value in enumerate(values)
-        if value
-    ]
-    return {"verdict": verdict, "words": words, "most": most, "bars": bars, "width": len(values) * BAR_WIDTH}
 
 
 def done_view(status: Health, say: Messages) -> dict[str, Any]:

@@ -19,10 +19,11 @@ from weboid.store.pages.page_pass import SWEEP_DAYS
 from weboid.store.pages.spam import ListKind
 from weboid.store.upkeep.alarm import Alarm, AlarmKind
 from weboid.web.formats import html
+from weboid.web.formats.bar_chart import BAR_HEIGHT, BAR_WIDTH, bar_chart
 from weboid.web.formats.html import time_html
 from weboid.web.formats.machine_format import payload_format
 from weboid.web.health.archives import archives_view
-from weboid.web.health.done_by_day import BAR_HEIGHT, BAR_WIDTH, bar_chart, done_view
+from weboid.web.health.done_by_day import done_view
 from weboid.web.health.metrics import CONTENT_TYPE, Metrics
 from weboid.web.health.reader import (
     HealthReader,
@@ -57,7 +58,7 @@ class StatusPage:
         self, reader: HealthReader, metrics: Metrics, source: str, services: Services = DEFAULT_SERVICES
     ) -> None:
         self._services = services
-        self._reader = reader
+        self.reader: Final = reader
         self._metrics = metrics
         self._source = source
 
@@ -67,7 +68,7 @@ class StatusPage:
         wanted = format_of(request)
         say = html_words(request, given)
         wiki = wiki_of(given) if "dbname" in given else None
-        status = await self._reader.find_status()
+        status = await self.reader.find_status()
         if wiki is not None:
             status = status_of(status, wiki)
         payload = status_payload(status, wiki, self._source, self._services)
@@ -81,7 +82,7 @@ class StatusPage:
     async def metrics(self, request: web.Request) -> web.Response:
         """Metrics for Prometheus; while the database does not answer, those of this process only."""
         try:
-            status = await self._reader.find_status()
+            status = await self.reader.find_status()
         except StoreError:
             status = None
         response = sent(request, self._metrics.text(status), "text/plain", cache=_NOT_KEPT)
@@ -90,7 +91,7 @@ class StatusPage:
 
     async def health(self, request: web.Request) -> web.Response:
         """Answers ok if the database answers within a second; raises StoreError otherwise (D-377)."""
-        await self._reader.find_health()
+        await self.reader.find_health()
         return sent(request, "ok\n", "text/plain", cache=_NOT_KEPT)
 
     async def alarms(self, request: web.Request) -> web.Response:
@@ -98,7 +99,7 @@ class StatusPage:
 
         Raises StoreError.
         """
-        status = await self._reader.find_status()
+        status = await self.reader.find_status()
         raised = [f"{alarm.kind} {visible(alarm.subject)}".strip() for alarm in status.alarms]
         text = "".join(f"{line}\n" for line in raised) or "ok\n"
         return sent(request, text, "text/plain", http=503 if raised else 200, cache=_NOT_KEPT)

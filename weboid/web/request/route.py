@@ -273,6 +273,7 @@ ROUTES: Final = (
         form_cost=20,
         form_lane=Lane.SEARCH,
     ),
+    Route("wiki", "/wiki/{wiki}", cost=5, lane=Lane.LISTS),
     # Lists, which read many rows.
     _api("changes", "/changes", *_SCOPE, "since", "to", "format", cost=4, lane=Lane.LISTS),
     _api("dead-feed", "/feeds/dead", *{*_SCOPE, *_CHOICE}, formats=_FEED, cost=4, lane=Lane.LISTS),
