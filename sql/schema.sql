@@ -745,6 +745,9 @@ CREATE TABLE vantage_place (
 
 -- A task, by the name that its user gave or a hash of starts and orders. `run` counts its runs, `whole_run` is the newest
 -- that came to its end, `day` that of the newest beginning; `ended` NULL = a run is under way, or was killed.
+-- Of a task that an administrator ordered: `wanted` = the orders as they were given (robot/wanted.py), `state` of the run
+-- that was `ordered` last (waiting, running, finished, stopped or failed; empty for ``weboid site``), `progress` as
+-- site/tasks.py writes it.
 CREATE TABLE robot_task (
     task integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL UNIQUE,
@@ -755,7 +758,12 @@ CREATE TABLE robot_task (
     day smallint NOT NULL,
     begun timestamptz NOT NULL DEFAULT now(),
     ended timestamptz,
-    statistics jsonb NOT NULL DEFAULT '{}'
+    statistics jsonb NOT NULL DEFAULT '{}',
+    wanted jsonb,
+    state text NOT NULL DEFAULT '',
+    ordered timestamptz,
+    is_to_stop boolean NOT NULL DEFAULT false,
+    progress jsonb NOT NULL DEFAULT '{}'
 );
 
 -- A URL (or a fragment of a page) that a task has asked for: `run` = the newest that did, 0 = what it found is not kept
@@ -808,3 +816,17 @@ CREATE TABLE robot_link (
     PRIMARY KEY (task, url_key)
 );
 ALTER TABLE robot_link ALTER COLUMN links SET STORAGE EXTERNAL;
+
+-- Places of links in the last run of a task that was ordered, packed (store/site/ordered.py), `size` of them in a row:
+-- those that are at fault by host, reason and state, all others without these.
+CREATE TABLE robot_place (
+    task integer NOT NULL,
+    number integer NOT NULL,
+    host text,
+    reason text,
+    state text,
+    size integer NOT NULL,
+    places bytea NOT NULL,
+    PRIMARY KEY (task, number)
+);
+ALTER TABLE robot_place ALTER COLUMN places SET STORAGE EXTERNAL;

@@ -22,6 +22,7 @@ from weboid.config.sections import (
     EmbeddedConfig,
     NetConfig,
     PeopleConfig,
+    RobotConfig,
     WebConfig,
     WikiConfig,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "NetConfig",
     "Network",
     "PeopleConfig",
+    "RobotConfig",
     "WebConfig",
     "WikiConfig",
     "effective_lines",

@@ -204,6 +204,16 @@ class ArchiveConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class RobotConfig:
+    """Tasks of the robot that administrators order (R-7)."""
+
+    tasks: Workers = 3
+    """Tasks under way at once, at most."""
+    pages: int = 50_000
+    """Documents that one loads, at most."""
+
+
+@dataclass(frozen=True, slots=True)
 class EmbeddedConfig:
     """The embedded PostgreSQL, which runs where `database` is empty."""
 
@@ -256,6 +266,7 @@ class Config:
     web: WebConfig = WebConfig()
     people: PeopleConfig = PeopleConfig()
     archive: ArchiveConfig = ArchiveConfig()
+    robot: RobotConfig = RobotConfig()
     embedded: EmbeddedConfig = EmbeddedConfig()
     backup: BackupConfig = BackupConfig()
     policy: Policy = DEFAULT
@@ -277,6 +288,7 @@ SECTIONS: Final[Mapping[str, type[Any]]] = {
     "web": WebConfig,
     "people": PeopleConfig,
     "policy": Policy,
+    "robot": RobotConfig,
     "embedded": EmbeddedConfig,
     "backup": BackupConfig,
 }

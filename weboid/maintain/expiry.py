@@ -21,6 +21,7 @@ from weboid.store.people.throttle import delete_past as delete_past_limits
 from weboid.store.schedule.lease import delete_past_wishes
 from weboid.store.schedule.second_look import delete_past_looks
 from weboid.store.schedule.turn import delete_past
+from weboid.store.site.ordered import expire_places
 from weboid.store.site.task import expire_entries
 from weboid.store.upkeep.alarm import AlarmKind, lower_before, record_alarms
 from weboid.store.upkeep.big_death import delete_past_words
@@ -140,6 +141,8 @@ async def expire(
     while await again(in_transaction(pool, expire_audit, day, limit=batch)):
         pass
     while await again(in_transaction(pool, expire_entries, day, limit=batch)):
+        pass
+    while await again(in_transaction(pool, expire_places, limit=batch)):
         pass
     while await again(in_transaction(pool, record_unknown, limit=batch)):
         pass

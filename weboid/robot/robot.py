@@ -94,6 +94,11 @@ class Robot:
         self._put([*task.end(entry, loaded), *(() if task.is_cancelled else again)])
         self._forget_finished(task)
 
+    @property
+    def open_urls(self) -> list[str]:
+        """The URLs of the documents that are handed out."""
+        return [url for _, url in self._open]
+
     def is_open(self, entry: WantedDocument) -> bool:
         """True if a document was handed out, and nothing has been said of it yet."""
         return (entry.task.number, entry.url) in self._open

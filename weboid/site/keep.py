@@ -28,7 +28,16 @@ from weboid.site.place import Place
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import storable
 from weboid.store.site.entry import NO_PAGE, KeptEntry, KeptPage, entry_key, find_entries, list_states, record_entries
-from weboid.store.site.task import KeptTask, begin_run, end_run, expire_entries, find_starts, lock_task, unlock_task
+from weboid.store.site.task import (
+    GOES_ON_DAYS,
+    KeptTask,
+    begin_run,
+    end_run,
+    expire_entries,
+    find_starts,
+    lock_task,
+    unlock_task,
+)
 
 _BATCH: Final = 500
 _EXPIRED: Final = 10_000
@@ -77,8 +86,10 @@ class RunMemory:
         self._writes = Gathering(self._record, _BATCH)
 
     @asynccontextmanager
-    async def run(self, starts: Sequence[str], orders: Orders) -> AsyncIterator[None]:
-        """Begins a run of the task, or goes on with one that was interrupted.
+    async def run(
+        self, starts: Sequence[str], orders: Orders, *, goes_on_days: int = GOES_ON_DAYS
+    ) -> AsyncIterator[None]:
+        """Begins a run of the task, or goes on with one that was interrupted and began at most so many days ago.
 
         It takes one connection of the pool until the end. Raises StoreError if another run of the task is under way,
         and ConfigError if the task is of another site: what is known of its URLs would be taken for that of these.
@@ -92,7 +103,8 @@ class RunMemory:
                     site = _site(await find_starts(conn, name) or starts)
                     if site != _site(starts):
                         raise ConfigError(f"{name!r} remembers {site}: give the run of another site another name")
-                    self.task = await begin_run(conn, name, starts, msgspec.json.encode(orders).decode(), day)
+                    text = msgspec.json.encode(orders).decode()
+                    self.task = await begin_run(conn, name, starts, text, day, goes_on_days=goes_on_days)
                 expired = 1
                 while expired:
                     async with self._pool.connection() as conn:

@@ -21,7 +21,7 @@ from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url
 from weboid.errors import OutputClosedError, WeboidError
 from weboid.net.dns import LookupFailed
-from weboid.net.fetch import Single, fetch_answer
+from weboid.net.fetch import Single, Turn, fetch_answer
 from weboid.robot.orders import Orders
 from weboid.robot.plugins import RobotLink
 from weboid.robot.queues import WantedDocument
@@ -70,6 +70,10 @@ class SiteWalk:
     fragments: bool = False
     """Whether what a # names is looked for."""
     loaders: int = 10
+    turn: Turn = at_once
+    """Waits for a host where others ask it, too; its pauses of its own the walk keeps itself."""
+    slow: Callable[[str, float], object] = lambda host, pause_s: None
+    """Gets the pause that a host wants."""
     left_out: Counter[str] = field(default_factory=Counter)
     """What sitemaps list and is no start, and pages that were cut, by the reason."""
     new: int = 0
@@ -145,6 +149,11 @@ class SiteWalk:
         numbers = asdict(self.task.statistics) if self.task else {}
         return {name: number for name, number in numbers.items() if isinstance(number, int)}
 
+    @property
+    def open_urls(self) -> list[str]:
+        """The URLs that are being loaded."""
+        return self._robot.open_urls
+
     def _emit(self, url: str, place: Place) -> None:
         self.counts[place.state] += 1
         if self.memory:
@@ -205,6 +214,7 @@ class SiteWalk:
             pace = HostPace(usual_s, named_s, is_own=is_start and self.sessions.start.is_own)
             if rules or not self._orders.obeys_robots:
                 self._paces[origin] = pace
+                self.slow(url.host, pace.least_s)
         return pace
 
     def _single(self, url: Url, conditions: Mapping[str, str] | None = None) -> Single:
@@ -262,7 +272,7 @@ class SiteWalk:
         left = _TRIES
         while True:
             left -= 1
-            answer = await fetch_answer(session, entry.url, turn=at_once, single=single)
+            answer = await fetch_answer(session, entry.url, turn=self.turn, single=single)
             is_refused = answer.code in (429, 503)
             pace.note(answer.seconds, is_refused=is_refused)
             wait_s = retry_after_s(answer.headers) or max(_WAIT_S, pace.pause_s)

@@ -24,7 +24,7 @@ RETURNING task, run, whole_run
 -- name: end_run
 UPDATE robot_task SET
     statistics = %(statistics)s,
-    ended = CASE WHEN %(is_whole)s THEN now() END,
+    ended = CASE WHEN %(is_whole)s THEN now() ELSE ended END,
     whole_run = CASE WHEN %(is_whole)s THEN run ELSE whole_run END
 WHERE task = %(task)s
 

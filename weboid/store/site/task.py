@@ -14,7 +14,7 @@ from weboid.store.db.statements import Connection, fetch_one, fetch_value, state
 SQL: Final = statements("site/task")
 KEPT_DAYS: Final = 200
 """Days without a run after which a task is deleted, and without a link after which one of its URLs is."""
-_GOES_ON_DAYS: Final = 1
+GOES_ON_DAYS: Final = 1
 """A run that was killed on an earlier day does not go on: what it had found is too old."""
 
 
@@ -43,9 +43,11 @@ async def find_starts(conn: Connection, name: str) -> list[str] | None:
     return starts
 
 
-async def begin_run(conn: Connection, name: str, starts: Sequence[str], orders: str, day: int) -> KeptTask:
+async def begin_run(
+    conn: Connection, name: str, starts: Sequence[str], orders: str, day: int, *, goes_on_days: int = GOES_ON_DAYS
+) -> KeptTask:
     """Begins a run of a locked task, or goes on with one that was not ended; `orders` are JSON."""
-    row = {"name": name, "starts": list(starts), "orders": orders, "day": day, "oldest": day - _GOES_ON_DAYS}
+    row = {"name": name, "starts": list(starts), "orders": orders, "day": day, "oldest": day - goes_on_days}
     task = await fetch_one(conn, KeptTask, SQL["begin_run"], row)
     assert task
     return task
