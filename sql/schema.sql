@@ -604,9 +604,11 @@ CREATE TABLE revert (
     reverter text NOT NULL,
     client text NOT NULL,
     reviewer text,
+    subject text NOT NULL DEFAULT '',
     UNIQUE (host_key, url_key, bucket, wiki, revision)
 );
 CREATE INDEX revert_state ON revert (state, revert DESC) WHERE state < 2;
+CREATE INDEX revert_subject ON revert (subject) WHERE subject <> '';
 
 -- Everything that people did (H-4): actions in the program's words, no network address, no text of unbounded length.
 CREATE TABLE audit (

@@ -37,7 +37,7 @@ LINES: Final = {
     "archive/saving": 800,
     "archive/service": 913,
     "archive/visits": 960,
-    "bot": 2_565,
+    "bot": 2_572,
     "checking": 2020,
     "cli": 4_528,
     "cli/processes": 1675,
@@ -74,27 +74,27 @@ LINES: Final = {
     "store/schedule": 663,
     "store/upkeep": 1_245,
     "store/site": 344,
-    "store/urls": 830,
-    "web": 629,
-    "web/answer": 1_925,
+    "store/urls": 841,
+    "web": 633,
+    "web/answer": 1_933,
     "web/api": 948,
     "web/formats": 834,
     "web/health": 1230,
     "web/http": 1590,
     "web/identity": 1030,
-    "web/pages": 1_482,
-    "web/people": 1_071,
+    "web/pages": 1_489,
+    "web/people": 1_257,
     "web/remote": 80,
     "web/repair": 364,
     "web/request": 1_009,
     "web/words": 740,
-    "wiki": 2_360,
+    "wiki": 2_436,
     "wiki/criteria": 370,
     "wiki/gadget": 639,
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 
-PAIRS: Final = {"core": 20, "store": 32, "web": 629}
+PAIRS: Final = {"core": 20, "store": 32, "web": 633}
 """So many pairs of rooms of a floor may import from each other; a module next to the rooms is a room of its own."""
 
 

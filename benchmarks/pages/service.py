@@ -25,7 +25,7 @@ from weboid.store.db.pool import open_pool
 from weboid.web.app import make_app
 from weboid.web.http.server import open_site
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import Members, PageLinks, RevisionText
+from weboid.wiki.source import ListedEdit, Members, PageLinks, RevisionText
 
 FEW_LINKS: Final = 20
 FEW_FROM: Final = 1_000_000
@@ -68,6 +68,10 @@ class InProcess:
     async def find_texts(self, revisions: Sequence[int]) -> dict[int, RevisionText]:
         """Nobody asks for texts."""
         return {}
+
+    async def list_edits(self, page: int, first: int) -> list[ListedEdit]:
+        """Nobody asks for edits."""
+        return []
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         """Nobody asks for categories."""

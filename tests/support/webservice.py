@@ -32,7 +32,7 @@ from weboid.web.answer.target_pages import TargetSources
 from weboid.web.app import make_app
 from weboid.web.http.server import open_site
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
-from weboid.wiki.source import Members, PageLinks, RevisionText
+from weboid.wiki.source import ListedEdit, Members, PageLinks, RevisionText
 
 TODAY = 120
 UNLIMITED = {"WEBOID_WEB_RATE": "1000000", "WEBOID_WEB_BURST": "1000000"}
@@ -102,6 +102,13 @@ class FixedSource:
     async def find_texts(self, revisions: Sequence[int]) -> dict[int, RevisionText]:
         await self._answer()
         return {revision: self.texts[revision] for revision in revisions if revision in self.texts}
+
+    edits: list[ListedEdit] = field(default_factory=list)
+
+    async def list_edits(self, page: int, first: int) -> list[ListedEdit]:
+        await self._answer()
+        ours = [each for each in self.edits if each.revision in self.texts and self.texts[each.revision].page == page]
+        return [each for each in ours if each.revision >= first]
 
     async def find_pages(
         self, *, ids: Sequence[int] = (), titles: Sequence[str] = (), most_links: int | None = None

@@ -166,6 +166,13 @@ def analyse_links(
     return findings
 
 
+def changed_links(before: str, after: str, settings: WikiSettings, bot: str) -> list[str]:
+    """The links, by normal form, that an edit shows otherwise than before: their copy, if they are called dead, or how
+    that is written; in the order of the text that was edited."""
+    old, new = (_views_in(text, settings, bot) for text in (before, after))
+    return [key for key, views in old.items() if key in new and Counter(views) != Counter(new[key])]
+
+
 def _views_in(text: str, settings: WikiSettings, bot: str) -> dict[str, list[_LinkView]]:
     wikitext = read_wikitext(text)
     views: dict[str, list[_LinkView]] = {}

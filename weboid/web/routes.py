@@ -34,6 +34,7 @@ from weboid.web.pages.url import UrlPage
 from weboid.web.pages.wiki import PageOfWiki
 from weboid.web.people.account import AccountPage
 from weboid.web.people.admin import AdminPage
+from weboid.web.people.repaired_pages import RepairedPages
 from weboid.web.people.replacement import ReplacementPage
 from weboid.web.people.report import ReportPage
 from weboid.web.remote.internal import RemoteProcesses
@@ -160,6 +161,9 @@ def _people(service: Service, config: Config, client: ClientSession | None) -> _
     yield "report-look", "POST", report.look.sent
     yield "report-remove", "POST", report.remove
     yield "check", "POST", report.check
+    repaired = RepairedPages(service, config.people.daily)
+    yield "repaired", "GET", repaired.page
+    yield "repaired-error", "POST", repaired.report
     replacement = ReplacementPage(service, config.people.daily)
     yield "replacement", "GET", replacement.page
     yield "replacement", "POST", replacement.suggest

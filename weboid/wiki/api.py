@@ -14,10 +14,20 @@ import aiohttp
 from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError, TooManyLinks
 from weboid.wiki.action import ActionApi, ApiPatience, ApiRefusal
-from weboid.wiki.api_pages import PAGE_IDS, ApiPage, TitleTargets, add_listed, namespaces_of, states_of, texts_of
+from weboid.wiki.api_pages import (
+    PAGE_IDS,
+    ApiPage,
+    TitleTargets,
+    add_listed,
+    edits_of,
+    namespaces_of,
+    states_of,
+    texts_of,
+)
 from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.source import (
     WIKITEXT,
+    ListedEdit,
     Members,
     PageLinks,
     PageState,
@@ -45,6 +55,7 @@ _LIMITS: Final = {
     "search": "gsrlimit",
 }
 """The limit's parameter of each generator of pages; for others MediaWiki lists ten pages at a time."""
+_EDITS: Final = "20"
 _OVER: Final = "over"
 """The place at the end of a walk."""
 _MOST_ANSWERS: Final = 5_000
@@ -203,6 +214,25 @@ class ApiSource:
                 return {}
             case _:
                 raise self._unreadable("no revisions")
+
+    async def list_edits(self, page: int, first: int) -> list[ListedEdit]:
+        question = {
+            "prop": "revisions",
+            "pageids": str(page),
+            "rvstartid": str(first),
+            "rvdir": "newer",
+            "rvlimit": _EDITS,
+            "rvprop": "ids|comment|user|timestamp",
+        }
+        try:
+            answer = await self._api.fetch_answer(question)
+        except ApiRefusal:
+            return []  # it has no revision of that number
+        match answer.get("query"):
+            case {"pages": list(listed)}:
+                return edits_of(page, listed)
+            case _:
+                raise self._unreadable("no edits")
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         """As in WikiItself. Every wiki understands the prefix ``Category:``, whatever its language."""

@@ -12,7 +12,16 @@ from urllib.parse import unquote
 
 from weboid.core.wikitext.titles import Namespace
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import WIKITEXT, PageLinks, PageState, RevisionText, all_links, clean_text, with_scheme
+from weboid.wiki.source import (
+    WIKITEXT,
+    ListedEdit,
+    PageLinks,
+    PageState,
+    RevisionText,
+    all_links,
+    clean_text,
+    with_scheme,
+)
 
 PAGE_IDS: Final = range(1, 1 << 32)
 _NAMESPACES: Final = range(1 << 31)
@@ -154,6 +163,26 @@ def texts_of(listed: Iterable[Any]) -> dict[int, RevisionText]:
             case _:
                 pass
     return found
+
+
+def edits_of(page: int, listed: Iterable[Any]) -> list[ListedEdit]:
+    """The edits of a page that an answer lists, in its order."""
+    for entry in listed:
+        match entry:
+            case {"pageid": int(number), "revisions": list(revisions)} if number == page:
+                return [edit for given in revisions if (edit := _edit(given))]
+            case _:
+                pass
+    return []
+
+
+def _edit(given: Any) -> ListedEdit | None:
+    match given:
+        case {"revid": int(revision), "parentid": int(parent), **more} if revision in _REVISION_IDS:
+            texts = [more.get(name) for name in ("comment", "user", "timestamp")]
+            return ListedEdit(revision, parent, *(clean_text(text) if isinstance(text, str) else "" for text in texts))
+        case _:
+            return None
 
 
 def _revision(page: int, given: Any) -> RevisionText | None:

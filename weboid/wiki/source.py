@@ -127,6 +127,20 @@ class RevisionText:
     text: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class ListedEdit:
+    """An edit of a page: its revision and the one before it; `comment` and `user` are text from outside, "" = hidden.
+
+    `moment` is in UTC as MediaWiki writes it, "" = not given.
+    """
+
+    revision: int
+    parent: int
+    comment: str
+    user: str
+    moment: str
+
+
 class WikiItself(PageReader, Protocol):
     """The wiki itself, queried for a reader's request (W-10, W-12); errors as in `PageReader`.
 
@@ -152,6 +166,9 @@ class WikiItself(PageReader, Protocol):
 
     async def find_texts(self, revisions: Sequence[int]) -> dict[int, RevisionText]:
         """The texts of at most 50 revisions by their ids; those that do not exist, or are deleted, are left out."""
+
+    async def list_edits(self, page: int, first: int) -> list[ListedEdit]:
+        """At most twenty edits of a page, from the revision `first` on; none if that is no revision of the wiki."""
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         """Some pages of a category (named without prefix) from `place` on, without those of its subcategories.

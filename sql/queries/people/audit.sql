@@ -95,6 +95,12 @@ USING (
 WHERE replacement.bucket = gone.bucket AND replacement.host_key = gone.host_key
     AND replacement.url_key = gone.url_key AND replacement.archive = gone.archive
 
+-- name: delete_open_reverts_of
+-- What an administrator has reviewed stays.
+DELETE FROM revert
+USING (SELECT revert FROM revert WHERE subject = %(subject)s AND subject <> '' AND state = 0 ORDER BY revert FOR UPDATE) AS gone
+WHERE revert.revert = gone.revert
+
 -- name: list_host_names
 SELECT DISTINCT host.host
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)

@@ -54,6 +54,18 @@ WHERE %(dead)s::smallint = (
     ORDER BY change DESC LIMIT 1
 )
 
+-- name: list_verdicts_on
+-- Of each URL the newest change by the rule of all wikis, until that day.
+SELECT given.bucket, given.host_key, given.url_key, changed.day, changed.after, changed.reason
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+CROSS JOIN LATERAL (
+    SELECT day, after, reason FROM change
+    WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
+        AND change.wiki = 0 AND change.day <= %(day)s
+    ORDER BY change DESC LIMIT 1
+) AS changed
+
 -- name: find_newest
 -- The number that was assigned last, whether its change is committed or not.
 SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_change_seq

@@ -239,8 +239,8 @@ async def test_all_that_one_said_is_undone_at_once_with_what_followed_from_it(da
             assert await find_domain_report(conn, "dead.demo", TODAY)
         async with stored.pool.connection() as conn:
             assert await find_refusal(conn, Action.UNDO, "admin", daily=0) is None
-            assert await delete_claims(conn, "vandal", TODAY) == Undone(4, 1, 0, 1)
-            assert await delete_claims(conn, "vandal", TODAY) == Undone(0, 0, 0, 0)
+            assert await delete_claims(conn, "vandal", TODAY) == Undone(4, 1, 0, 1, 0)
+            assert await delete_claims(conn, "vandal", TODAY) == Undone(0, 0, 0, 0, 0)
         assert await stored.rows("SELECT DISTINCT subject FROM report") == [("good",)]
         assert await stored.rows("SELECT FROM domain_report") == []
 

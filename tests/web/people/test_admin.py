@@ -62,8 +62,8 @@ async def test_all_that_one_said_is_undone_at_once_and_that_is_reported_and_logg
     assert await people.site.wiki.rows("SELECT subject FROM domain_report") == [(None,)]
     seen = await sent_for(boss, "/admin/undo", "7")
     assert texts(seen.text, STATUS) == [
-        "Removed: 5 reports of links, 0 of whole domains, 0 suggested replacements; "
-        "1 domains no longer count as reachable."
+        "Removed: 5 reports of links, 0 of whole domains, 0 suggested replacements, 0 errors of "
+        "repairs; 1 domains no longer count as reachable."
     ]
     assert await people.site.wiki.rows("SELECT subject FROM report") == [("8",)]
     assert await people.site.wiki.rows("SELECT subject FROM domain_report") == []

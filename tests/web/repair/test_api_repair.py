@@ -7,27 +7,16 @@ from urllib.parse import urlencode
 
 import pytest
 from support.copies import keep_copies
+from support.settled import COPY, settle
 from support.webservice import DEAD, MOVED, TODAY, WALLED, Site, record_weeks
 
-from weboid.assets import asset
 from weboid.core.archive.outcomes import LookupOutcome
-from weboid.store.archives.wiki_settings import StoredSettings, record_settings
 from weboid.wiki.source import PageLinks, RevisionText
 
 FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
 PLACE: Final = {"dbname": "testwiki@wmflabs", "pageid": "1", "revid": "7"}
-COPY: Final = f"https://web.archive.org/web/20160503120000/{DEAD}"
 FOREIGN: Final = "http://nobody-knows.demo/"
 TEXT: Final = f"\r\n 😀\u3000[{DEAD} gone], [{MOVED} moved], [{WALLED} wall] and {FOREIGN}\r\n"
-
-
-async def settle(site: Site, **options: Any) -> None:
-    """The wiki has settings, and a copy of the dead link is known."""
-    page = json.loads((asset("wikis") / "enwiki.json").read_text(encoding="utf-8"))
-    text = json.dumps({**page, "dbname": "testwiki@wmflabs", "lang": "de", "options": options})
-    async with site.wiki.pool.connection() as conn:
-        await record_settings(conn, StoredSettings(site.wiki.wiki.wiki, 100, text))
-    await keep_copies(site.wiki.pool, DEAD, day=TODAY, snapshots=["wayback"])
 
 
 async def sent(site: Site, http: int = 200, **fields: str) -> Any:

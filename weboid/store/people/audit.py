@@ -49,6 +49,8 @@ class Action(StrEnum):
     UNLIFT = "unlift"
     REVERT = "revert"
     """Stated by a trusted client: a repair was reverted; the link is frozen for bots (B-6)."""
+    REPORT_REPAIR = "report-repair"
+    """The same by a person: a repair that somebody has saved was wrong."""
     RELEASE = "release"
     """Of a frozen link: bots may repair it again."""
     KEEP_FROZEN = "keep-frozen"
@@ -68,7 +70,7 @@ class Refusal(StrEnum):
     DAY = "day"
 
 
-_REPORTS: Final = frozenset({Action.REPORT, Action.REPORT_DOMAIN})
+_REPORTS: Final = frozenset({Action.REPORT, Action.REPORT_DOMAIN, Action.REPORT_REPAIR})
 _REMOVALS: Final = frozenset({Action.REMOVE_REPORT, Action.REMOVE_DOMAIN_REPORT, Action.REMOVE_REPLACEMENT})
 _CLAIMS: Final = _REPORTS | {Action.REPLACE}
 
@@ -113,12 +115,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """The claims of a person that were deleted; `assumptions` = domains that counted as reachable by them (H-3)."""
+    """The claims of a person that were deleted; `assumptions` = domains that counted as reachable by them (H-3),
+    `repairs` = errors of repairs that nobody had reviewed."""
 
     reports: int
     domains: int
     replacements: int
     assumptions: int
+    repairs: int
 
 
 async def find_refusal(conn: Connection, action: Action, subject: str, *, daily: int) -> Refusal | None:
@@ -178,7 +182,8 @@ async def list_blocks(conn: Connection, *, limit: int = 100) -> list[Block]:
 
 
 async def delete_claims(conn: Connection, subject: str, day: int) -> Undone:
-    """Deletes all reports and replacements of one person, and the assumptions that followed from them (H-4).
+    """Deletes all reports and replacements of one person, and the assumptions that followed from them (H-4). Links
+    that were frozen by such a report alone are so no longer.
 
     To be called after `find_refusal`, so that no report is written at the same time.
     """
@@ -191,4 +196,5 @@ async def delete_claims(conn: Connection, subject: str, day: int) -> Undone:
     assumptions = 0
     for domain in sorted(reported):
         assumptions += await delete_unfounded(conn, domain, day)
-    return Undone(len(hosts), domains, replacements, assumptions)
+    repairs = (await conn.execute(SQL["delete_open_reverts_of"], row)).rowcount
+    return Undone(len(hosts), domains, replacements, assumptions, repairs)

@@ -38,7 +38,8 @@ class RevertState(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class StatedRevert:
-    """The statement of a trusted client: the person `reverter` has undone the bot's revision of a page.
+    """The statement of a trusted client: the person `reverter` has undone the bot's revision of a page; or that of
+    the person `subject` themselves, that the repair in that revision was wrong (then `client` is "").
 
     `why` is the probable reason, a stable word of ours; the name of the person is text from outside.
     """
@@ -50,6 +51,7 @@ class StatedRevert:
     why: str
     reverter: str
     client: str
+    subject: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,9 @@ async def record_revert(conn: Connection, stated: StatedRevert, day: int) -> tup
 
     A known one stays as it is. Raises StoreError if the keys are being moved (O-10, D-262).
     """
-    fields = {name: getattr(stated, name) for name in ("wiki", "page", "revision", "why", "reverter", "client")}
+    fields = {
+        name: getattr(stated, name) for name in ("wiki", "page", "revision", "why", "reverter", "client", "subject")
+    }
     row = {**stated.key._asdict(), **fields, "day": day}
     # Held against its deletion, so that no revert outlives its URL.
     if not await lock_kept(conn, [stated.key], waits=True):
@@ -127,6 +131,7 @@ async def _listed(conn: Connection, reverts: Sequence[Revert]) -> list[ListedRev
 
 
 def _revert(*row: Any) -> Revert:
-    revert, bucket, host_key, url_key, wiki, page, revision, day, state, why, reverter, client, reviewer = row
-    stated = StatedRevert(UrlKey(bucket, host_key, url_key), wiki, page, revision, why, reverter, client)
+    revert, bucket, host_key, url_key, wiki, page, revision, day, state, why, reverter, client, reviewer, subject = row
+    key = UrlKey(bucket, host_key, url_key)
+    stated = StatedRevert(key, wiki, page, revision, why, reverter, client, subject)
     return Revert(revert, stated, day, RevertState(state), reviewer)

@@ -13,10 +13,11 @@ from typing import Final
 
 from weboid.core.document.portrait import Portrait, packed_portrait
 from weboid.core.record.pace import Portion
+from weboid.core.record.reasons import BY_NUMBER
 from weboid.core.record.record import HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
 from weboid.core.url.keys import UrlKey
-from weboid.core.verdict.verdict import Change, Verdict
+from weboid.core.verdict.verdict import Change, Finding, Verdict
 from weboid.errors import StoreError
 from weboid.store.db.rows import (
     HostKey,
@@ -50,6 +51,16 @@ class CheckedUrl:
     due: int
     portrait: Portrait | None = None
     meant: str | None = None
+
+
+async def list_verdicts_on(conn: Connection, keys: Sequence[UrlKey], day: int) -> dict[UrlKey, Finding]:
+    """The findings on URLs on a day by the log of verdicts, each since the day of its line; without those of which it
+    has none."""
+    rows = await conn.execute(CHANGE_SQL["list_verdicts_on"], {**key_columns(keys), "day": day})
+    return {
+        UrlKey(*key): Finding(Verdict(after), None if reason is None else BY_NUMBER[reason], since)
+        async for *key, since, after, reason in rows
+    }
 
 
 async def record_checks(conn: Connection, checks: Sequence[CheckedUrl], *, cited: bool = False) -> int:

@@ -49,6 +49,7 @@ class Answers:
         targets: TargetPages,
     ) -> None:
         namespaces = WikiNamespaces(pool, live)
+        self.pool: Final = pool
         self.live: Final = live
         self.wikis: Final = wikis
         self.services: Final = services

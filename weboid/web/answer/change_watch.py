@@ -45,6 +45,7 @@ _OF_URLS: Final = frozenset(
         Action.LIFT,
         Action.UNLIFT,
         Action.REVERT,
+        Action.REPORT_REPAIR,
         Action.RELEASE,
         Action.KEEP_FROZEN,
     }

@@ -17,7 +17,7 @@ from weboid.mechanism.single_flight import SingleFlight
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.silent_wikis import Attempt, SilentWikis
 from weboid.wiki.interwiki import InterwikiMap
-from weboid.wiki.source import Members, PageLinks, RevisionText, WikiItself
+from weboid.wiki.source import ListedEdit, Members, PageLinks, RevisionText, WikiItself
 
 Sources = Callable[[StoredWiki], WikiItself | None]
 """The source that reads a wiki live; None = no such source is known."""
@@ -95,6 +95,12 @@ class LiveReader:
     async def find_texts(self, wiki: StoredWiki, revisions: tuple[int, ...]) -> dict[int, RevisionText] | None:
         """The texts of revisions by their ids, as in `WikiItself`; None if the wiki does not answer in time."""
         return await self._shared(wiki, (wiki.wiki, "texts", revisions), lambda source: source.find_texts(revisions))
+
+    async def list_edits(self, wiki: StoredWiki, page: int, first: int) -> list[ListedEdit] | None:
+        """Edits of a page from a revision on, as in `WikiItself`; None if the wiki does not answer in time."""
+        return await self._shared(
+            wiki, (wiki.wiki, "edits", page, first), lambda source: source.list_edits(page, first)
+        )
 
     async def find_namespaces(self, wiki: StoredWiki) -> Sequence[Namespace] | None:
         """The names of the wiki's namespaces; None if it does not answer in time."""

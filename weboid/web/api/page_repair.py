@@ -29,11 +29,11 @@ class PageRepair(ServiceHandlers):
         texts = [value for name, value in fields if name == "text"]
         given = given_in(request, [field for field in fields if field[0] != "text"])
         say, service = machine_words(given), self._service
-        wanted = _wanted(given, texts)
+        wanted = _wanted(await service.named(given), texts)
         day = service.today()
         repaired = await service.repairs.repaired(wanted, day)
         request[LINKS] = repaired.looked
-        payload = {**service.head(day, say), **await in_slices(repaired_steps(repaired, day, say))}
+        payload = {**service.head(day, say), **await in_slices(repaired_steps(repaired, day, say, service.public_url))}
         return sent(request, await in_slices(bytes_steps(payload)), CONTENT_TYPE, cache="no-store")
 
 

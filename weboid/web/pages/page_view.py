@@ -96,8 +96,15 @@ def count_words(verdict: Verdict, count: int, repaired: int, say: Messages) -> M
 
 def page_address(page: PageReport, wiki: StoredWiki) -> str | None:
     """The URL of the page on its wiki, by id, as ids survive moves; None if the wiki's address is not known."""
-    if wiki.api and wiki.api.endswith("/api.php") and (index := phrases.href(wiki.api)):
-        return f"{index.removesuffix('api.php')}index.php?curid={page.page}"
+    if index := index_address(wiki):
+        return f"{index}?curid={page.page}"
     if wiki.article and page.namespace == _MAIN and (article := phrases.href(wiki.article)):
         return article + quote(page.title.replace(" ", "_"), safe="/:")
     return None
+
+
+def index_address(wiki: StoredWiki) -> str | None:
+    """The URL of the wiki's ``index.php``, which is next to ``api.php``; None if that is not known."""
+    if not wiki.api or not wiki.api.endswith("/api.php") or (index := phrases.href(wiki.api)) is None:
+        return None
+    return f"{index.removesuffix('api.php')}index.php"

@@ -98,8 +98,9 @@ class AdminPage(ServiceHandlers):
         async with self._service.pool.connection() as conn:
             await require_allowed(conn, Action.UNDO, person, daily=0)
             undone = await delete_claims(conn, subject, self._service.today())
-            detail = f"{undone.reports} {undone.domains} {undone.replacements} {undone.assumptions}"
+            detail = f"{undone.reports} {undone.domains} {undone.replacements} {undone.assumptions} {undone.repairs}"
             done = await record_action(conn, Action.UNDO, person, subject, detail)
+        self._service.kept.drop_all()
         return see_other(_address(given, subject, done))
 
     async def block(self, request: web.Request) -> web.Response:
@@ -200,7 +201,8 @@ def _did_words(entry: AuditEntry, say: Messages) -> Markup:
 
 
 def _undone_words(detail: str, say: Messages) -> Markup:
-    return say.html("weboid-admin-undone", *map(int, detail.split()))
+    removed = [*map(int, detail.split()), 0]  # entries of older versions have one number less
+    return say.html("weboid-admin-undone", *removed[:5])
 
 
 def _subject_of(given: Parameters) -> str:

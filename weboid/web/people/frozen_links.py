@@ -73,7 +73,9 @@ def revert_view(listed: ListedRevert, given: Parameters, day: int, say: Messages
     revert, url, page = listed
     when = html.time_html(revert.day, day, say)
     reverter, client = (_name(text) for text in (revert.stated.reverter, revert.stated.client))
-    if revert.state is RevertState.OPEN:
+    if revert.stated.subject:
+        words = say.html("weboid-admin-repair-reported", reverter, when)
+    elif revert.state is RevertState.OPEN:
         words = say.html("weboid-admin-revert-open", reverter, when, client)
     else:
         words = say.html("weboid-admin-revert-kept", reverter, when, client, _name(revert.reviewer or ""))

@@ -11,18 +11,19 @@ from weboid.core.archive.captures import in_utc
 from weboid.core.archive.copies import copies_as_json
 from weboid.core.record.days import iso
 from weboid.core.url.archives import snapshot_of
+from weboid.core.url.farms import WMF
 from weboid.core.verdict.verdict import Verdict
 from weboid.mechanism.slices import Steps
 from weboid.web.repair.job import MOST_LEFT
 from weboid.web.repair.repair_words import change_words, left_words, summary_of
-from weboid.web.repair.repairing import Repaired, report_of
+from weboid.web.repair.repairing import Repaired, edit_address, report_of
 from weboid.web.words.messages import Messages
 
 _NOTHING_TO_DO: Final = frozenset({"working", "permalive"})
 _SOME: Final = 20
 
 
-def repaired_steps(repaired: Repaired, day: int, say: Messages) -> Steps[dict[str, Any]]:
+def repaired_steps(repaired: Repaired, day: int, say: Messages, public_url: str) -> Steps[dict[str, Any]]:
     """The keys of a repaired page after the first ones, in steps."""
     result, wanted = repaired.result, repaired.wanted
     changes: list[dict[str, Any]] = []
@@ -52,7 +53,12 @@ def repaired_steps(repaired: Repaired, day: int, say: Messages) -> Steps[dict[st
         "revision": wanted.revision,
         "wikitext": result.text,
         "changes": changes,
-        "summary": summary_of(result.changes, repaired.settings),
+        "summary": summary_of(
+            result.changes,
+            repaired.settings,
+            public_url + edit_address(wanted.query.wiki, repaired.page, wanted.revision),
+            is_wikimedia=wanted.query.wiki.farm == WMF.name,
+        ),
         "left": left,
         "kept_off": result.kept_off,
     }

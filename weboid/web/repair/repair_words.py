@@ -3,6 +3,7 @@
 The summary is in the language of the wiki, all else in that of the reader.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Final
@@ -28,6 +29,7 @@ LEFT: Final = (
 _OF_COPIES: Final = frozenset(f"archive-{state.value}" for state in CopyState)
 _BAD_COPY: Final = "bad-copy"
 _BAD_COPIES: Final = frozenset(f"archive-{standing.value}" for standing in CopyStanding)
+_TOOL: Final = re.compile(r"https://([a-z0-9-]+)\.toolforge\.org/(.+)")
 _VERDICTS: Final = frozenset({"doubtful", "unknown", "spam", "invalid"})
 
 
@@ -47,14 +49,19 @@ def left_words(why: str, link: LinkReport | None, day: int, say: Messages) -> st
     return say.text(f"weboid-repair-left-{why if why in LEFT else 'not-writable'}")
 
 
-def summary_of(changes: Iterable[LinkChange], settings: WikiSettings) -> str:
-    """The summary of the edit in the language of the wiki; empty without changes."""
+def summary_of(changes: Iterable[LinkChange], settings: WikiSettings, address: str, *, is_wikimedia: bool) -> str:
+    """The summary of the edit in the language of the wiki, with the address of the page about it; empty without
+    changes. On Wikimedia's wikis tools at Toolforge are linked by their prefix; other addresses are plain text there.
+    """
     counted = Counter(change.action.value for change in changes)
     if not counted:
         return ""
     say = _messages_of(settings.lang)
     done = [say.text(f"weboid-repair-{action}", count) for action, count in sorted(counted.items())]
-    return say.text("weboid-repair-summary", ", ".join(done))
+    tool = _TOOL.fullmatch(address) if is_wikimedia else None
+    label = say.text("weboid-repair-details")
+    link = f"[[toolforge:{tool[1]}/{tool[2]}|{label}]]" if tool else address
+    return say.text("weboid-repair-summary", ", ".join(done), link)
 
 
 def _messages_of(code: str) -> Messages:

@@ -13,15 +13,17 @@ from weboid.bot.answers import key_of
 from weboid.bot.choices import ChoiceRefused
 from weboid.bot.repair import RepairedPage
 from weboid.core.record.days import date_of
+from weboid.core.url.farms import WMF, WikiName
 from weboid.core.verdict.link_report import Extent, LinkReport
 from weboid.core.verdict.report_json import link_as_json
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.mechanism.helper_process import HelperEnded, HelperProcess
 from weboid.mechanism.slices import Steps, batches, in_slices
 from weboid.web.answer.answers import Answers
-from weboid.web.repair.job import RepairJob
+from weboid.web.repair.job import EditJob, RepairJob, SeenEdit
 from weboid.web.request.parameters import MOST_SHOWN, PageQuery
 from weboid.web.request.problem import Problem
+from weboid.web.request.route import address_of
 
 MOST_TEXT: Final = 2 << 20
 """Bytes: MediaWiki's usual limit of a page."""
@@ -74,14 +76,22 @@ class Repairs:
         now = datetime.combine(date_of(day), _END_OF_DAY)
         documents = await in_slices(_documents(links))
         job = RepairJob(text, settings, documents, wanted.choices, wanted.only_chosen, now)
-        try:
-            result = pickle.loads(await self._helper.answer(pickle.dumps(job)))
-        except HelperEnded:
-            raise Problem(413, "too-much-to-repair") from None
+        result = await self._done(job)
         if isinstance(result, ChoiceRefused):
             raise Problem(400, "choice-refused", str(result)[:MOST_SHOWN])
         by_form = {link.normal: link for link in links if link.normal is not None}
         return Repaired(wanted, page, text, result, settings, by_form, len(links))
+
+    async def seen(self, job: EditJob) -> SeenEdit:
+        """The edit as its texts show it; raises Problem."""
+        seen: SeenEdit = await self._done(job)
+        return seen
+
+    async def _done(self, job: RepairJob | EditJob) -> Any:
+        try:
+            return pickle.loads(await self._helper.answer(pickle.dumps(job)))
+        except HelperEnded:
+            raise Problem(413, "too-much-to-repair") from None
 
     async def _links_of(self, query: PageQuery) -> tuple[int, WikiSettings, list[LinkReport]]:
         """The id of the page, the settings of its wiki, and all links of the page, in as many parts as that takes."""
@@ -118,6 +128,12 @@ class Repairs:
         if len(read.text.encode("utf-8", "replace")) > MOST_TEXT:
             raise Problem(413, "form-too-long")
         return read.text
+
+
+def edit_address(wiki: WikiName, page: int, revision: int) -> str:
+    """The address of the page about the edit that saves a repair of this revision: readable, for summaries."""
+    name = wiki.dbname if wiki.farm == WMF.name else str(wiki)
+    return address_of("repaired", wiki=name, page=str(page), revision=str(revision))
 
 
 def _documents(links: list[LinkReport]) -> Steps[list[dict[str, Any]]]:
