@@ -38,8 +38,8 @@ LINES: Final = {
     "archive/service": 913,
     "archive/visits": 960,
     "bot": 2_572,
-    "checking": 2020,
-    "cli": 4_528,
+    "checking": 2_089,
+    "cli": 4_530,
     "cli/processes": 1675,
     "cli/terminal": 467,
     "config": 1150,
@@ -54,7 +54,7 @@ LINES: Final = {
     "crawl": 1_945,
     "demo": 2860,
     "feed": 1_765,
-    "maintain": 1_116,
+    "maintain": 1_119,
     "mechanism": 1_216,
     "net": 3370,
     "pgfolder": 2090,
@@ -74,8 +74,8 @@ LINES: Final = {
     "store/schedule": 663,
     "store/upkeep": 1_245,
     "store/site": 344,
-    "store/urls": 841,
-    "web": 633,
+    "store/urls": 913,
+    "web": 670,
     "web/answer": 1_933,
     "web/api": 948,
     "web/formats": 834,
@@ -94,7 +94,7 @@ LINES: Final = {
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 
-PAIRS: Final = {"core": 20, "store": 32, "web": 633}
+PAIRS: Final = {"core": 20, "store": 32, "web": 670}
 """So many pairs of rooms of a floor may import from each other; a module next to the rooms is a room of its own."""
 
 

@@ -11,6 +11,7 @@ import aiohttp
 from support.observations import FINE, LOST, WALL
 from support.stored import WikiInStore
 
+from weboid.checking.looks import Look
 from weboid.config import Config, load_config
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Reason
@@ -233,6 +234,7 @@ async def open_service(
     port: int = 0,
     source: FixedSource | None = None,
     targets: TargetSources | None = None,
+    look: Look | None = None,
 ) -> AsyncIterator[Site]:
     """The service over a wiki of three pages; page 3 is new and has not been taken in. The store is empty, or what the
     fixture `site_database` gives: that is filled already.
@@ -258,6 +260,7 @@ async def open_service(
             live_budget_s=budget_s,
             public_url=public_url,
             client=way,
+            look=look,
         )
         async with open_site(app, "127.0.0.1", port) as url, aiohttp.ClientSession() as client:
             yield Site(url, client, source, wiki, config)

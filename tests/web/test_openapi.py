@@ -30,6 +30,7 @@ from weboid.store.archives.service_limit import RequestKind
 from weboid.store.lists.dataset import SetKind
 from weboid.store.lists.health import Exactness
 from weboid.store.people.revert import RevertState
+from weboid.web.answer.cards import CardState
 from weboid.web.api.openapi import description
 from weboid.web.app import make_app
 from weboid.web.request.route import ROUTES, Route
@@ -268,7 +269,11 @@ def test_the_words_of_the_description_are_those_of_the_program() -> None:
         "reason": [frozenset((*InvalidReason, *nothing))],
         "repaired": [frozenset(("yes", "no")), frozenset(("yes", "no", *nothing))],
         "sort": [frozenset(("oldest", "newest")), frozenset(("oldest", "newest", *nothing))],
-        "state": [frozenset(state.name.lower() for state in RevertState), frozenset(("running", "missing"))],
+        "state": [
+            frozenset(state.name.lower() for state in RevertState),
+            frozenset(("running", "missing")),
+            frozenset(CardState),
+        ],
         "verdict": [frozenset(("dead", "doubtful"))],
         "why": [frozenset(RevertReason)],
     }

@@ -276,7 +276,7 @@ class Checker:
 
     async def _asked_politely(self, url: str) -> RawResponse | None:
         """The answer of another URL of a host, as browsers ask; None if it could not be asked now (C-3, C-15)."""
-        if not await self._may_look(url):
+        if not await self.may_look(url):
             return None
         answer = await self._optional(
             fetch_answer(self._session, url, turn=self.turn, get_only=True, manner=Manner.BROWSER)
@@ -305,7 +305,7 @@ class Checker:
             trusting=trusting,
             manner=manner or (Manner.BROWSER if Special.NEEDS_BROWSER in request.needs else Manner.PLAIN),
             spent_s=spent_s,
-            may_read=self._may_look,
+            may_read=self.may_look,
         )
         self._note_passed(url, answer)
         return answer
@@ -317,7 +317,7 @@ class Checker:
             case Outcome.REFUSED if not answer.code or answer.code > 299:
                 pass
             case Outcome.DOUBTFUL | Outcome.REFUSED if seen != observation_of(answer, read_body=False):
-                if not await self._may_look(answer.final):
+                if not await self.may_look(answer.final):
                     seen = observation_of(answer, read_body=False)
             case Outcome.WORKING if answer.code in REFUSING:
                 # A document came with the refusal: it is the picture of a wall if others are like it (U-5).
@@ -328,12 +328,12 @@ class Checker:
                 portrait = new_portrait(request, document)
                 request = request.after_look(portrait)
                 page = _judged(url, request, document, answer)
-                if (portrait or page) and await self._may_look(answer.final):
+                if (portrait or page) and await self.may_look(answer.final):
                     found = CheckResult(replace(seen, portrait=portrait), answer)
                     return await self._compared_with_face(url, request, page, found) if page else found
         return CheckResult(seen, answer)
 
-    async def _may_look(self, url: str) -> bool:
+    async def may_look(self, url: str) -> bool:
         robots = await self._optional(self._rules_of(url))
         return robots is not None and robots.allows(url)
 

@@ -18,6 +18,7 @@ from typing import Any
 import aiohttp
 import click
 
+from weboid.checking.looks import open_looks
 from weboid.cli.days import clock, day_option
 from weboid.cli.processes.database import open_store
 from weboid.cli.processes.process import add_to_environment, own_call, raise_open_files, run_async
@@ -249,7 +250,7 @@ async def serving(
     """
     config = await with_stored(config, pool)
     public_url = config.web.url or f"http://{host}:{port}"
-    async with open_client(config.net) as client:
+    async with open_client(config.net) as client, open_looks(config, pool) as look:
         app = make_app(
             config,
             pool,
@@ -260,6 +261,7 @@ async def serving(
             public_url=public_url,
             client=client,
             share=share,
+            look=look,
         )
         most = raise_open_files(MOST_CONNECTIONS)
         async with open_site(app, host, port, most_connections=most, listeners=listeners) as url:

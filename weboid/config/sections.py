@@ -163,6 +163,8 @@ class WebConfig:
     """What a range of IP addresses may spend per minute, in units of cost (``web/http/limits``); 0 = no limit."""
     burst: int = 2_400
     """What it may spend at once."""
+    cards: int = 100_000
+    """URLs of which the texts of an opened link card are kept for 30 days, at most; 0 = none, and no look is made."""
     workers: Workers = 1
     """Processes that answer (``weboid serve``)."""
 

@@ -36,6 +36,7 @@ from weboid.store.upkeep.expiry import (
     list_orphans,
     list_over,
 )
+from weboid.store.urls.card import delete_past_cards
 from weboid.store.urls.repaired import record_unknown
 
 ORPHANED_DAYS: Final = 100
@@ -48,7 +49,8 @@ BATCH: Final = 1_000
 """URLs deleted in one transaction."""
 _NO_DAY: Final = -1
 _MOST_LIMITS: Final = 100_000
-"""The most throttle rows, and ended sessions, to delete. Web processes delete them too; this is for when none runs."""
+"""The most throttle rows, ended sessions and link cards to delete. Web processes delete the first two as well; this is
+for when none runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,3 +179,4 @@ async def _delete_past(conn: Connection, day: int) -> None:
     await delete_past_words(conn, day)
     await delete_past_limits(conn, day, limit=_MOST_LIMITS)
     await delete_past_sessions(conn, limit=_MOST_LIMITS)
+    await delete_past_cards(conn, day, limit=_MOST_LIMITS)

@@ -8,6 +8,7 @@ from typing import Final
 
 from aiohttp import ClientSession, web
 
+from weboid.checking.looks import Look
 from weboid.config import PROJECT_URL, Config
 from weboid.core.verdict.kept_copies import services_of
 from weboid.errors import StoreError
@@ -15,6 +16,7 @@ from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.db.pool import Pool
 from weboid.store.lists.alarms import AlarmBounds
 from weboid.web.answer.answers import Answers
+from weboid.web.answer.cards import Cards
 from weboid.web.answer.change_watch import ChangeWatch
 from weboid.web.answer.live import LiveReader, Sources
 from weboid.web.answer.live_spam import FilterOf, LiveSpam
@@ -58,6 +60,7 @@ def make_app(
     client: ClientSession | None = None,
     share: WorkerShare | None = None,
     health: HealthReader | None = None,
+    look: Look | None = None,
 ) -> web.Application:
     """The webservice.
 
@@ -67,7 +70,8 @@ def make_app(
     `public_url` is the URL under which this service is reached from outside. `client` connects to the OAuth provider;
     without it nobody can sign in. The application closes neither sources nor client.
     `share` is this process's share in the figures of all workers; None = there is one process only.
-    `health` reads the state of the system by other bounds than those of `config`.
+    `health` reads the state of the system by other bounds than those of `config`. `look` looks at URLs for link cards;
+    without it those are shown that are kept.
     """
     live = LiveReader(sources, budget_s=live_budget_s)
     wikis = Wikis(pool, config.farms)
@@ -101,11 +105,13 @@ def make_app(
     app = web.Application(middlewares=around)
     app.on_response_prepare.append(add_headers)
     app[LANES] = lanes
-    add_routes(app, service, config, wikis, StatusPage(status, metrics, source, answers.services), client, metrics)
+    cards = Cards(pool, look, config.web.cards, today)
+    shown = StatusPage(status, metrics, source, answers.services)
+    add_routes(app, service, config, wikis, shown, client, metrics, cards)
 
     async def background(_: web.Application) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            for each in (confirmations, status, pages, live_spam, live, service.repairs):
+            for each in (confirmations, status, pages, live_spam, live, service.repairs, cards):
                 stack.push_async_callback(each.close)
             stack.enter_context(lag.open())
             await stack.enter_async_context(ChangeWatch(pool, service.kept).open())

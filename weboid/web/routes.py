@@ -12,8 +12,10 @@ from weboid.config import Config
 from weboid.remote.crawl.server import CrawlServer
 from weboid.remote.feed.calls import FeedServer
 from weboid.remote.http.messages import CRAWLERS, FEEDERS
+from weboid.web.answer.cards import Cards
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.api.bulk import BulkPages
+from weboid.web.api.card import LinkCards
 from weboid.web.api.changes import Changes
 from weboid.web.api.dataset import DatasetFiles
 from weboid.web.api.normal_form import NormalForm
@@ -53,11 +55,12 @@ def add_routes(
     status: StatusPage,
     client: ClientSession | None,
     metrics: Metrics,
+    cards: Cards,
 ) -> None:
     """Adds every route of the table to the application, and nothing else."""
     bound = (
         *_pages(service, config, wikis, status),
-        *_programs(service, status),
+        *_programs(service, status, cards),
         *_remote(service, config, metrics),
         *_people(service, config, client),
     )
@@ -112,7 +115,8 @@ def _pages(service: Service, config: Config, wikis: Wikis, status: StatusPage) -
     yield "tool-info", "GET", explained.tool_info
 
 
-def _programs(service: Service, status: StatusPage) -> _Bound:
+def _programs(service: Service, status: StatusPage, cards: Cards) -> _Bound:
+    yield "api-card", "GET", LinkCards(service, cards).card
     changes = Changes(service)
     yield "changes", "GET", changes.changes
     yield "dead-feed", "GET", changes.feed

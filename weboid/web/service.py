@@ -8,7 +8,7 @@ from aiohttp import hdrs, web
 
 from weboid.core.record.policy import Policy
 from weboid.core.url.farms import WikiName
-from weboid.core.verdict.link_report import LinkReport, link_report
+from weboid.core.verdict.link_report import LinkReport, PageReport, link_report
 from weboid.core.verdict.wiki_rules import rules_of
 from weboid.core.wikitext.settings import NOTHING_SAID, OfWiki
 from weboid.store.db.pool import Pool
@@ -17,6 +17,7 @@ from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import Answers
 from weboid.web.answer.lookup import watched_link
 from weboid.web.answer.page import payload_head
+from weboid.web.answer.report import PageAnswer
 from weboid.web.formats import html
 from weboid.web.formats.machine_format import payload_format
 from weboid.web.http.cache import AnswerCache
@@ -26,10 +27,19 @@ from weboid.web.repair.repairing import Repairs
 from weboid.web.request.accept import Format
 from weboid.web.request.cursor import PAGES
 from weboid.web.request.fields import fields_of
-from weboid.web.request.parameters import Parameters, parameters_of, wiki_of, without
+from weboid.web.request.parameters import (
+    MOST_SHOWN,
+    Parameters,
+    at_of,
+    page_query_of,
+    parameters_of,
+    url_of,
+    wiki_of,
+    without,
+)
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import Route, format_of, route_of
-from weboid.web.request.work import FORMAT
+from weboid.web.request.work import FORMAT, LINKS
 from weboid.web.words.language import requested_language
 from weboid.web.words.messages import Messages, messages_in
 
@@ -78,6 +88,23 @@ class Service:
         if (members := await self.answers.live.list_first_members(wiki, category)) is None:
             raise Problem(503, "wiki-silent")
         return tuple(page for page in members.pages if page in PAGES), bool(members.place)
+
+    async def find_link(self, request: web.Request, given: Parameters) -> tuple[PageAnswer, PageReport, LinkReport]:
+        """The one link of the one page that a request names, in the answer about that part of the page (W-5, U-9).
+
+        Raises Problem (400, 404, 503) and NotFound.
+        """
+        url, query, at = url_of(given), page_query_of(given), at_of(given)
+        if len(query.ids) + len(query.titles) > 1:
+            raise Problem(400, "too-many", 1)
+        answer, request[LINKS] = await self.answers.find_link(query, url)
+        if not answer.pages:
+            raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])
+        answer = answer if at is None else answer.cited_on(at)
+        for link in answer.pages[0].links:
+            if link.normal == str(url):
+                return answer, answer.pages[0], link
+        raise Problem(404, "not-on-page", str(url)[:MOST_SHOWN])
 
     def report(self, known: KnownUrl, settings: OfWiki = NOTHING_SAID) -> LinkReport:
         """The link report of a URL in the store, in its normal form; `settings` are what the wiki at hand says."""

@@ -9,7 +9,7 @@ from weboid.store.db.statements import statements
 
 SQL: Final = statements("backup/tables")
 VOLATILE: Final = frozenset(
-    {"asking_worker", "backup", "part", "second_look", "slot", "throttle", "throttle_key", "vantage_place"}
+    {"asking_worker", "backup", "link_card", "part", "second_look", "slot", "throttle", "throttle_key", "vantage_place"}
 )
 """Tables whose rows are not backed up: what runs now, turns, and limits, whose key must not outlive its day (W-9,
 D-366)."""

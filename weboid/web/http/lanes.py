@@ -31,6 +31,7 @@ CAPACITIES: Final = {
     Lane.LISTS: Capacity(slots=2, places=32, wait_s=2.0, aside=14),
     Lane.DATA: Capacity(slots=1, places=16, wait_s=5.0, aside=15),
     Lane.BULK: Capacity(slots=1, places=8, wait_s=5.0, aside=4),
+    Lane.CARDS: Capacity(slots=1, places=64, wait_s=2.0, aside=400),
     Lane.CRAWLERS: Capacity(slots=2, places=64, wait_s=8.0, aside=2),
     Lane.FEEDERS: Capacity(slots=2, places=16, wait_s=8.0, aside=2),
     Lane.REPAIRS: Capacity(slots=2, places=32, wait_s=10.0, aside=14),

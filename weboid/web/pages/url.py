@@ -26,10 +26,9 @@ from weboid.web.formats.link_view import link_view
 from weboid.web.pages.url_copies import copies_view, find_about_copies
 from weboid.web.pages.url_form import UrlForm
 from weboid.web.request.cursor import PAGES, Cursor
-from weboid.web.request.parameters import MOST_SHOWN, LinkFilter, Parameters, at_of, page_query_of, url_of
+from weboid.web.request.parameters import MOST_SHOWN, LinkFilter, Parameters, at_of, url_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
-from weboid.web.request.work import LINKS
 from weboid.web.service import Service, given_in, html_words, machine_words
 from weboid.web.words import phrases
 from weboid.web.words.messages import Messages
@@ -113,19 +112,10 @@ class UrlPage:
         """One link of a page that has it, for programs; any other URL is refused (W-5)."""
         given = await self._service.named(given_in(request))
         say = machine_words(given)
-        url = url_of(given)
-        query, at = page_query_of(given), at_of(given)
-        if len(query.ids) + len(query.titles) > 1:
-            raise Problem(400, "too-many", 1)
-        answer, request[LINKS] = await self._service.answers.find_link(query, url)
-        if not answer.pages:
-            raise Problem(404, "unknown-page", ", ".join(answer.missing), given["dbname"])
-        answer = answer if at is None else answer.cited_on(at)
+        answer, _, link = await self._service.find_link(request, given)
         payload = await in_slices(payload_steps(answer, LinkFilter(Extent.ALL), say, self._service.source))
         page = payload["pages"][0]
-        page["links"] = [link for link in page["links"] if link["normal"] == str(url)]
-        if not page["links"]:
-            raise Problem(404, "not-on-page", str(url)[:MOST_SHOWN])
+        page["links"] = [each for each in page["links"] if each["normal"] == link.normal]
         return self._service.send_payload(request, payload)
 
 

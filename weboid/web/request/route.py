@@ -65,6 +65,8 @@ class Lane(Enum):
     LISTS = "lists"
     DATA = "data"
     BULK = "bulk"
+    CARDS = "cards"
+    """Link cards, which wait for looks at other servers aside."""
     PEOPLE = "people"
     REPAIRS = "repairs"
     """Repairs of single pages, which another process computes."""
@@ -251,6 +253,13 @@ ROUTES: Final = (
     ),
     # URLs.
     _api("api-url", "/api/url", *_PLACE, "at", "pageid", "curid", "title", "format", cost=2, lane=Lane.LISTS),
+    _api(
+        "api-card",
+        "/api/card",
+        *(*_PLACE, "at", "pageid", "curid", "title", "pagelang", "after", "format"),
+        cost=4,
+        lane=Lane.CARDS,
+    ),
     _api(
         "api-normal",
         "/api/normal",
