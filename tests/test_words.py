@@ -76,8 +76,8 @@ LINES: Final = {
     "store/site": 344,
     "store/urls": 913,
     "web": 670,
-    "web/answer": 1_933,
-    "web/api": 948,
+    "web/answer": 2_037,
+    "web/api": 1_043,
     "web/formats": 834,
     "web/health": 1230,
     "web/http": 1590,
@@ -85,8 +85,8 @@ LINES: Final = {
     "web/pages": 1_489,
     "web/people": 1_257,
     "web/remote": 80,
-    "web/repair": 364,
-    "web/request": 1_009,
+    "web/repair": 532,
+    "web/request": 1_027,
     "web/words": 740,
     "wiki": 2_436,
     "wiki/criteria": 370,
@@ -94,7 +94,7 @@ LINES: Final = {
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 
-PAIRS: Final = {"core": 20, "store": 32, "web": 670}
+PAIRS: Final = {"core": 20, "store": 32, "web": 73}
 """So many pairs of rooms of a floor may import from each other; a module next to the rooms is a room of its own."""
 
 
