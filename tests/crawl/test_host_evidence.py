@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 import pytest
-from support.observations import FINE, SILENT
+from support.observations import BROKEN, FINE, NO_NAME, SILENT
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
@@ -103,6 +103,32 @@ async def test_bad_gateways_of_three_urls_and_the_front_page_stand_for_the_rest_
         is_down = front is BAD_GATEWAY
         assert (tally.written, tally.inferred, len(wiki.asked)) == ((8, 5, 4) if is_down else (8, 0, 9))
         assert (await wiki.known(urls[0])).host.streak.strikes == is_down
+
+
+@pytest.mark.parametrize("end", [NO_NAME, SILENT], ids=["its name goes", "it hangs"])
+async def test_pages_that_failed_before_their_host_are_dead_after_their_own_days(
+    database: str, end: Observation
+) -> None:
+    urls = urls_of(6)
+
+    def script(url: str, day: int) -> Observation:
+        return end if day >= 132 else FINE if url == FRONT else BROKEN
+
+    async with open_wiki(database, {1: urls}) as wiki:
+        await wiki.rounds(script, range(100, 100 + DEFAULT.server_span))
+        assert await verdicts(wiki, urls) == {Verdict.DOUBTFUL}
+        await wiki.rounds(script, range(100 + DEFAULT.server_span, 104 + DEFAULT.server_span))
+        assert await verdicts(wiki, urls) == {Verdict.DEAD}
+        assert {(await wiki.finding(url)).since for url in urls} == {100}
+
+
+async def test_of_many_pages_that_failed_before_their_host_eight_are_asked_a_day(database: str) -> None:
+    def script(url: str, day: int) -> Observation:
+        return NO_NAME if day >= 103 else FINE if url == FRONT else BROKEN
+
+    async with open_wiki(database, {1: urls_of(30)}) as wiki:
+        tallies = [await wiki.round(day, script) for day in (100, 103, 106)]
+        assert [(tally.written, tally.inferred) for tally in tallies] == [(30, 0), (30, 21), (30, 21)]
 
 
 async def test_a_dead_host_whose_front_page_answers_is_no_longer_dead(database: str) -> None:

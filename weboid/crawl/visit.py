@@ -26,6 +26,7 @@ from weboid.core.observe.failing_codes import ALIKE, may_refuse
 from weboid.core.observe.observation import Observation
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
 from weboid.core.record.moment import Moment
+from weboid.core.record.pace import FEW_URLS
 from weboid.core.record.policy import NO_PROOF, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason, needs_contrast
 from weboid.core.record.record import HostEffect, HostRecord, UrlRecord
@@ -78,7 +79,7 @@ class Visit:
     URLs that answered the last time come first: one that does so again shows that the host is up, whatever its other
     URLs do. Of the others those come first that have not been contacted themselves for the longest time. The host
     counts as failing when `_CONTACTS` of its URLs (or all that are due) and its front page fail without any answer;
-    502 and 504 are no answer as long as nothing else is (C-5).
+    502 and 504 are no answer as long as nothing else is (C-5). What had failed before it is asked nevertheless.
 
     At most `most` URLs are asked (``crawl/portion``); what else is due stays so, but shares a failure of the host, and
     so does what `more` then reads of a day.
@@ -185,7 +186,7 @@ class Visit:
         elif self._is_up:
             # The URL has failed, but the front page has answered, which ends the host's streak as any answer does.
             effect = HostEffect.ANSWERED
-        self._state = self._host_after(seen, effect, moment)
+        self._state = judge_host(self._state, seen, moment.day, self._policy, effect)
         gone |= disproved(self._host.sights, request, seen)
         if not self._has_returned and has_returned(self._host.record, seen, self._policy):
             self._has_returned = True
@@ -325,7 +326,7 @@ class Visit:
         judged = judge(url.record, seen, moment.day, self._policy, host_key=key)
         records: list[tuple[UrlRecord | HostRecord, UrlRecord | HostRecord]] = [(url.record, judged.record)]
         if of_host:
-            records.append((self._state, self._host_after(seen, HostEffect.SEEN, moment)))
+            records.append((self._state, judge_host(self._state, seen, moment.day, self._policy)))
         if not any(self._proves(new) and not self._proves(old) for old, new in records):
             return seen
         outcome = self._second_outcome if is_host_failure(seen) else None
@@ -338,12 +339,18 @@ class Visit:
         return proven(record.streak, self._policy)
 
     async def _infer_rest(self, inferred: Observation, day: int) -> None:
-        """Records the host's failure for its remaining URLs without contact (C-5)."""
-        rest: Sequence[StoredUrl] = list(self._queue)
-        self._queue.clear()
+        """Records the host's failure for its remaining URLs without contact (C-5), but for those that had begun to fail
+        before it: their proof would wait for that of the host, which began later."""
+        begun = 0 if self._proves(self._state) else self._state.streak.since or day
+        older = [
+            url for url in self._queue if (url.record.streak.since or begun) < begun and not self._proves(url.record)
+        ]
+        rest = [url for url in self._queue if url not in older[:FEW_URLS]]
+        self._queue = deque(older[:FEW_URLS])
         while rest:
             await self._report_all([self._checked(url, inferred, Moment(day)) for url in rest])
-            rest = await self._more(day) if self._more and not self._stopping() else ()
+            rest = list(await self._more(day)) if self._more and not self._stopping() else []
+            rest = [url for url in rest if url.key not in self._left]
 
     def _pause_days(self, seen: Observation) -> int:
         """Days for which the host gets no further requests, 0 = go on (C-3)."""
@@ -365,9 +372,6 @@ class Visit:
         for error in await asyncio.gather(*map(self._report, checks), return_exceptions=True):
             if error is not None:
                 raise error
-
-    def _host_after(self, seen: Observation, effect: HostEffect, moment: Moment) -> HostRecord:
-        return judge_host(self._state, seen, moment.day, self._policy, effect)
 
     def _judged(self, url: StoredUrl, seen: Observation, moment: Moment) -> Judgement:
         key = self._host.key.host_key
