@@ -9,7 +9,7 @@ FROM (
     SELECT lease.bucket FROM lease CROSS JOIN LATERAL (
         SELECT next_day FROM host
         WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
-            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s)
+            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 14 * host.next_day + host.next_day / 7 + 24, 24) <= %(hour)s)
             AND (host.rests_until IS NULL OR host.rests_until <= now() OR %(hour)s = 24)
         ORDER BY next_day
         LIMIT 1
@@ -27,7 +27,7 @@ RETURNING lease.bucket, lease.epoch
 SELECT min(oldest.next_day) FROM lease CROSS JOIN LATERAL (
     SELECT next_day FROM host
     WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
-        AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s)
+        AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 14 * host.next_day + host.next_day / 7 + 24, 24) <= %(hour)s)
         AND (host.rests_until IS NULL OR host.rests_until <= now() OR %(hour)s = 24)
     ORDER BY next_day
     LIMIT 1
@@ -37,7 +37,7 @@ WHERE until < now() - make_interval(secs => %(rest)s)
 -- name: find_due
 SELECT EXISTS (
     SELECT FROM lease WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
-            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s)
+            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 14 * host.next_day + host.next_day / 7 + 24, 24) <= %(hour)s)
             AND (host.rests_until IS NULL OR host.rests_until <= now() OR %(hour)s = 24))
 )
 
@@ -90,7 +90,7 @@ SELECT bucket FROM lease WHERE bucket = ANY(%(buckets)s::smallint[]) AND worker 
 -- name: count_due_buckets
 SELECT count(*) FROM lease
 WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
-            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s)
+            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 14 * host.next_day + host.next_day / 7 + 24, 24) <= %(hour)s)
             AND (host.rests_until IS NULL OR host.rests_until <= now() OR %(hour)s = 24))
 
 -- name: record_asking
@@ -141,7 +141,7 @@ WITH wanting AS (
         count(*) FILTER (WHERE until >= now() AND split_part(worker, ':', 1) = split_part(%(worker)s, ':', 1)) AS held
     FROM lease
     WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
-            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 5 * host.next_day + 24, 24) <= %(hour)s)
+            AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 14 * host.next_day + host.next_day / 7 + 24, 24) <= %(hour)s)
             AND (lease.until >= now() OR host.rests_until IS NULL OR host.rests_until <= now() OR %(hour)s = 24))
 ), shared AS (
     SELECT free, own, held, ceil(due * least(workers, %(together)s) / all_shares)::integer AS part,

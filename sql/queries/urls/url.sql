@@ -75,7 +75,7 @@ WITH found AS MATERIALIZED (
         SELECT bucket, host_key, host, strikes, failing_since, failing_until, evidence, reason, next_day
         FROM host
         WHERE host.bucket = held.bucket AND next_day <= %(day)s
-            AND (next_day < %(day)s OR mod(mod(host_key, 24) + 5 * next_day + 24, 24) <= %(hour)s)
+            AND (next_day < %(day)s OR mod(mod(host_key, 24) + 14 * next_day + next_day / 7 + 24, 24) <= %(hour)s)
             AND (rests_until IS NULL OR rests_until <= now() OR %(hour)s = 24)
             AND host_key NOT IN (SELECT unnest(%(open)s::bigint[]))
         ORDER BY next_day

@@ -14,23 +14,23 @@ days = st.integers(0, 32_767)
 
 
 @given(host_keys, days)
-def test_within_twenty_four_days_a_host_is_visited_at_every_hour(host_key: int, day: int) -> None:
-    assert {planned_hour(host_key, each) for each in range(day, day + HOURS)} == set(range(HOURS))
+def test_within_forty_days_a_host_is_visited_at_every_hour(host_key: int, day: int) -> None:
+    assert {planned_hour(host_key, each) for each in range(day, day + 40)} == set(range(HOURS))
 
 
 @given(host_keys, days)
-def test_any_five_days_in_a_row_leave_no_six_hours_out(host_key: int, day: int) -> None:
+def test_any_five_days_in_a_row_leave_no_seven_hours_out(host_key: int, day: int) -> None:
     hours = sorted(planned_hour(host_key, each) for each in range(day, day + 5))
     gaps = [(after - before) % HOURS for before, after in zip(hours, [*hours[1:], hours[0]], strict=True)]
-    assert max(gaps) <= 5
+    assert max(gaps) <= 6
 
 
 @given(host_keys, days)
 def test_three_days_and_a_week_later_it_is_another_time_of_the_day(host_key: int, day: int) -> None:
     hour = planned_hour(host_key, day)
-    for later in (3, 6, 8):
+    for later in (3, 6, 7, 8, 13, 14, 28):
         apart = (planned_hour(host_key, day + later) - hour) % HOURS
-        assert 4 <= apart <= 20, later
+        assert 3 <= apart <= 21, later
 
 
 def test_the_hosts_of_a_day_are_spread_over_all_of_it() -> None:

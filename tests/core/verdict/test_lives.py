@@ -11,7 +11,7 @@ from typing import NamedTuple
 from support.observations import BROKEN, FINE, GONE, LOST, NO_NAME, SILENT, UNAVAILABLE, WALL
 
 from weboid.core.observe.observation import Observation
-from weboid.core.record.moment import HOURS, planned_hour
+from weboid.core.record.moment import HOURS, planned_hour, shuffled
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, UrlRecord
@@ -85,6 +85,22 @@ def test_what_fails_for_a_week_more_is_dead_until_it_comes_back_and_after_its_sp
             assert 20 + span <= dead[0] <= 20 + span + 8, seen
             assert max(dead) < 20 + span + 9, seen
             assert deaths(during(seen, 0, 60), 60, host_key)[0] == span
+
+
+def test_the_looks_of_a_proof_meet_so_many_hours_that_one_more_would_add_little() -> None:
+    """A flapping host was called dead though it was up now and then; here it is up for two hours of each day."""
+    for seen, most in ((LOST, 0.31), (SILENT, 0.07), (BROKEN, 0.02)):
+        days = [check.day for check in checks(during(seen, 0, 99), SPANS[seen] + 1)]
+        never = spared = 0
+        for start in range(7 * HOURS):
+            hours = {planned_hour(KEYS[0], start + day) for day in days}
+            one_more = shuffled(KEYS[0], start) % HOURS
+            for first in range(HOURS):
+                up = {first, (first + 1) % HOURS}
+                never += not up & hours
+                spared += not up & hours and one_more in up
+        assert never <= most * 7 * HOURS**2
+        assert spared <= 0.12 * never
 
 
 def test_a_bare_503_is_doubtful_and_an_outage_unreachable_since_the_first_day() -> None:
