@@ -1,5 +1,3 @@
-"""What checks of several modules need."""
-
 import pytest
 from support.misbehaving import Certificates
 

@@ -26,7 +26,6 @@ _BESIDES = ("GET /robots.txt", "GET /news", "GET /de")
 
 
 def page(title: str, start: int = 0, *, words: int = 80, more: str = "") -> Act:
-    """A page with a text of its own for each `start`."""
     return reply(200, body=made_page(title, body=f"<p>{prose(words, start)}</p>{more}"))
 
 

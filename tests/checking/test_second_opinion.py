@@ -21,7 +21,6 @@ ANSWER = "print(json.dumps({'normal': url, 'outcome': 'working'}))"
 
 
 def says(tmp_path: Path, code: str) -> list[str]:
-    """A command that runs this Python."""
     script = tmp_path / "second_opinion.py"
     script.write_text(
         f"import json, os, socket, sys, time\nassert sys.argv[1:] == []\nurl = sys.stdin.readline().strip()\n{code}",
@@ -86,13 +85,11 @@ class Held:
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
     def code(self) -> str:
-        """What a command does to hold it."""
         return f"held = socket.create_connection(('127.0.0.1', {self.port}))\n"
 
 
 @asynccontextmanager
 async def held() -> AsyncIterator[Held]:
-    """The other end of such a connection."""
     line = Held()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -139,37 +136,6 @@ async def test_who_is_reported_to_stop_leaves_no_command_behind(tmp_path: Path) 
         await asyncio.wait_for(line.gone.wait(), 60)
         with pytest.raises(asyncio.CancelledError):
             await asking
-
-
-async def test_it_is_the_same_on_the_faster_loop(tmp_path: Path) -> None:
-    (tmp_path / "well").mkdir()
-    (tmp_path / "ill").mkdir()
-    async with held() as line:
-        commands = [says(tmp_path / "well", ANSWER), says(tmp_path / "ill", line.code() + ENDLESS["it and its child"])]
-        script = tmp_path / "fast.py"
-        script.write_text(
-            "import asyncio, sys, uvloop\n"
-            "from weboid.checking.second_opinion import CommandOpinion\n"
-            "async def main():\n"
-            f"    print(await CommandOpinion({commands[0]!r}).outcome({URL!r}))\n"
-            "    for answer_s in (0.5, 5.0, 50.0):\n"
-            f"        print(await CommandOpinion({commands[1]!r}, answer_s=answer_s).outcome({URL!r}), flush=True)\n"
-            "        if sys.stdin.readline() == 'begun\\n':\n"
-            "            break\n"
-            "uvloop.run(main())\n",
-            encoding="utf-8",
-        )
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, str(script), stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-        )
-        assert process.stdin
-        assert process.stdout
-        assert await process.stdout.readline() == b"working\n"
-        while await process.stdout.readline() == b"None\n":
-            process.stdin.write(b"begun\n" if line.begun.is_set() else b"\n")
-        await process.communicate()
-        assert process.returncode == 0
-        await asyncio.wait_for(line.gone.wait(), 60)
 
 
 async def test_four_are_asked_at_once(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Event
 from time import monotonic, sleep
 
 import pytest
@@ -99,13 +98,6 @@ def test_nobody_is_let_go_while_the_file_is_being_written(file: Path) -> None:
     assert len(stop) == 2
 
 
-def test_a_host_that_was_taken_off_is_let_go_at_the_second_look(file: Path) -> None:
-    stop = StopList([], file)
-    rewrite(file, "")
-    assert stop.holds("example.org")
-    assert not stop.holds("example.org")
-
-
 def test_the_file_is_looked_at_once_a_second(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 50.0
     monkeypatch.setattr(stop_list, "_LOOK_S", 1.0)
@@ -166,44 +158,10 @@ def test_a_file_that_cannot_be_read_any_more_changes_nothing(
     assert not stop.holds("example.org")
 
 
-def test_a_file_that_comes_back_as_it_was_can_be_lost_again(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    stop = StopList([], file)
-    for times in (1, 2):
-        away = file.rename(file.with_name("away"))
-        assert stop.holds("example.org")
-        assert len(warnings(caplog)) == times
-        away.rename(file)
-        assert stop.holds("example.org")
-    assert len(warnings(caplog)) == 2
-
-
 def test_a_list_that_was_never_there_is_an_error(tmp_path: Path) -> None:
     for file in (tmp_path / "absent", tmp_path):
         with pytest.raises(ConfigError, match="must exist"):
             StopList([], file)
-
-
-def test_a_large_file_is_read_by_one_at_a_time(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stop = StopList([], file)
-    go, reads, read = Event(), [], stop_list._lines
-
-    def slow(content: bytes) -> Iterator[str]:
-        reads.append(len(content))
-        assert go.wait(60)
-        return read(content)
-
-    monkeypatch.setattr(stop_list, "_lines", slow)
-    rewrite(file, "large.example\n" * 20_000)
-    for _ in range(5):
-        assert stop.holds("example.org")
-        assert not stop.holds("large.example")
-    assert len(reads) <= 1
-    go.set()
-    end = monotonic() + 60
-    while stop.holds("example.org") and monotonic() < end:
-        sleep(0.01)
-    assert stop.holds("large.example")
-    assert len(reads) == 2
 
 
 def test_a_large_file_is_read_in_a_thread(file: Path) -> None:

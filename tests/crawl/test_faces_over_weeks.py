@@ -34,7 +34,6 @@ IDS = range(101, 107)
 
 
 def article(path: str) -> Act | None:
-    """The article that a path names by an id alone."""
     number = next((number for number in IDS if str(number) in re.findall("[0-9]+", path)), None)
     return None if number is None else page(f"Article {'abcdefgh'[number - 101] * 5}", 100 * number)
 
@@ -70,7 +69,6 @@ async def crawled(
 
 
 def besides(site: Site, paths: list[str]) -> list[str]:
-    """What was asked but the pages and robots.txt."""
     asked = [line.partition(" ")[2] for line in site.lines()]
     return [path for path in asked if path not in (*paths, "/robots.txt")]
 

@@ -88,19 +88,6 @@ async def test_a_crawler_that_waits_visits_each_host_in_its_hour(database: str) 
         assert hours == {url: min(hour for hour in looked_at if hour >= planned(url, day)) for url in due}
 
 
-async def test_a_round_at_an_hour_asks_all_whose_hour_has_come_and_the_next_day_the_rest(database: str) -> None:
-    async with open_wiki(database, {1: HOSTS}) as wiki:
-        day = await first_round(wiki)
-        due = await due_on(wiki, day)
-        await wiki.new_round(day, fine, hour=11, waits=True).run()
-        assert {url for _, url in wiki.asked} == {url for url in due if planned(url, day) <= 11}
-        wiki.asked.clear()
-        await wiki.new_round(day + 1, fine, hour=0, waits=True).run()
-        asked, rest = {url for _, url in wiki.asked}, {url for url in due if planned(url, day) > 11}
-        assert rest <= asked
-        assert {planned(url, day + 1) for url in asked - rest} <= {0}
-
-
 @pytest.mark.parametrize("hour", [None, 0])
 async def test_a_round_that_does_not_wait_asks_all_of_the_day(database: str, hour: int | None) -> None:
     async with open_wiki(database, {1: HOSTS}) as wiki:

@@ -127,19 +127,6 @@ async def test_hosts_that_die_on_days_of_their_own_are_never_held_even_on_one_ne
         assert {host_of(url) for url in dead} == {*HOSTS[:12], HOSTS[30]}
 
 
-async def test_a_store_of_a_few_hosts_has_no_parts_to_lose(database: str) -> None:
-    few = [f"http://h{number}.demo/" for number in range(8)]
-    async with open_wiki(database, {1: few}) as wiki:
-
-        def script(url: str, day: int) -> Observation:
-            return SILENT if day >= 107 and url != few[0] else FINE
-
-        assert not any(
-            await live(wiki, range(100, 112 + DEFAULT.dead_span + 7), script, addresses=lambda host: "127.0.0.1")
-        )
-        assert {(await wiki.finding(url)).verdict for url in few[1:]} == {Verdict.DEAD}
-
-
 async def test_a_path_that_hangs_on_a_living_host_is_no_failing_host(database: str) -> None:
     def script(url: str, day: int) -> Observation:
         return SILENT if day >= 107 and url.endswith("/0") and host_of(url) in BLOCKED else FINE
@@ -176,23 +163,6 @@ async def test_a_database_that_fails_in_between_loses_no_count(database: str, mo
             pass
         [alarm] = await wiki.do(list_alarms)
         assert alarm.detail.startswith("9 of 9 hosts")
-
-
-async def test_name_servers_are_not_asked_for_every_day_of_a_dead_name(database: str) -> None:
-    asked: list[str] = []
-
-    async def name_servers(domain: str) -> str | None:
-        asked.append(domain)
-        return await name_servers_of(domain)
-
-    async with open_wiki(database, {1: URLS}) as wiki:
-        losses = Losses(LossExchange(wiki.pool), lambda: 107, addresses=address_of, name_servers=name_servers)
-        await losses.groups(HOSTS[0], Past(False, 90), FAILING_NAME)
-        await losses.groups(HOSTS[0], Past(True), SILENT)
-        await losses.groups(HOSTS[0], Past(True), FINE)
-        assert asked == []
-        await losses.groups(HOSTS[0], Past(True), FAILING_NAME)
-        assert asked == [HOSTS[0]]
 
 
 class Refusing(LossExchange):

@@ -125,7 +125,6 @@ def other(title: str, text: str) -> Json:
 
 
 def from_change_on(topic: str, change: Json, count: int = 3) -> Json:
-    """A host whose pages all become another one."""
     return {"paths": {path: [[0, page], [CHANGE, change]] for path, page in paths(topic, count).items()}}
 
 

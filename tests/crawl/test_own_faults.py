@@ -11,7 +11,6 @@ from support.observations import FINE, LOST
 from support.remote import crawler_client, open_server, server_config
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
 
-from weboid.checking import connectivity
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
@@ -24,7 +23,6 @@ from weboid.crawl import visit
 from weboid.crawl.own_faults import ALARMING, OwnFaults, kind_of
 from weboid.crawl.round import Round
 from weboid.errors import DayRefused, StoreError, StoreRefuses, ValuesRefused
-from weboid.remote.crawl import server
 from weboid.remote.crawl.calls import CrawlStore, local_crawl_store, remote_crawl_store
 from weboid.remote.crawl.work import Work
 from weboid.store.db.rows import HostKey
@@ -149,19 +147,6 @@ async def test_an_error_at_the_beginning_or_in_the_middle_of_a_visit_is_its_host
     assert (tally.written, tally.postponed, crawl.faults.total) == (len(GOOD), len(BAD), 1)
 
 
-async def test_an_error_about_a_target_is_one_host_too(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
-    moved = Observation(Status.FOUND, Reason.MOVED, parse("http://new.demo/"), http=302)
-
-    def broken(host: str) -> str:
-        if host == "new.demo":
-            raise Broken
-        return host
-
-    monkeypatch.setattr(connectivity, "registrable_domain", broken)
-    tally = await crawl.round(lambda url: moved if url in BAD else FINE)
-    assert (tally.written, tally.postponed, crawl.faults.total) == (len(GOOD), len(BAD), 1)
-
-
 async def test_failures_of_our_sockets_are_no_errors_of_the_program(crawl: Crawl) -> None:
     def answer(url: str) -> Observation:
         if url in BAD:
@@ -275,16 +260,3 @@ async def test_a_remote_crawler_survives_a_result_that_the_core_does_not_take(da
         crawl = Crawl(wiki, remote_crawl_store(caller))
         tally = await crawl.round(lambda url: impossible if url in BAD else FINE)
         assert (tally.written, tally.postponed, crawl.faults.total) == (len(GOOD), len(BAD), 1)
-
-
-async def test_a_server_without_the_alarm_ends_no_crawler(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_ALARMS", frozenset())
-    async with (
-        open_wiki(database, {1: GOOD}) as wiki,
-        open_server(wiki.pool) as url,
-        crawler_client(url, "one") as caller,
-    ):
-        crawl = Crawl(wiki, remote_crawl_store(caller))
-        with pytest.raises(ValuesRefused):
-            await crawl.core.alarms.lower_alarm(AlarmKind.OWN_FAULT)
-        await crawl.faults.look(is_whole_day=True)

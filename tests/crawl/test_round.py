@@ -322,16 +322,6 @@ async def test_the_log_and_the_dead_links_always_agree_with_the_records(
 _examples = itertools.count(1)
 
 
-async def test_a_host_for_which_head_is_not_enough_is_asked_by_get_for_two_hundred_days(database: str) -> None:
-    got = replace(FINE, needs=frozenset({Special.NEEDS_GET}))
-    async with open_wiki(database, {1: [A, "http://a.demo/2", B]}) as wiki:
-        for day, seen, by_get in ((100, got, 1), (299, FINE, 2), (310, FINE, 0)):
-            wiki.questions.clear()
-            await wiki.round(day, lambda url, day, seen=seen: FINE if url == B else seen)  # type: ignore[misc]
-            assert len(wiki.questions) == 3
-            assert sum(Special.NEEDS_GET in question.needs for question in wiki.questions) == by_get
-
-
 @pytest.mark.parametrize(
     ("seen", "asked", "days"),
     [
@@ -420,37 +410,6 @@ async def test_a_new_owner_is_a_fact_of_the_host_and_ends_where_a_document_is_re
         await wiki.rounds(before, range(161, 175))
         assert {(await wiki.finding(url)).verdict for url in urls} == {Verdict.WORKING}
         assert await wiki.rows(kinds) == []
-
-
-async def test_a_page_for_the_time_of_repairs_is_no_new_owner(database: str) -> None:
-    """It is foreign, and stands everywhere for four days; and one document of a host that stays is enough."""
-    urls = [f"http://a.demo/{number}" for number in range(4)]
-    async with open_wiki(database, {1: [*urls, B]}) as wiki:
-        await wiki.rounds(always(replace(FINE, portrait=PORTRAIT)), range(100, 120))
-        await wiki.rounds(always(replace(FINE, portrait=OTHER)), range(120, 124))
-        await wiki.rounds(always(replace(FINE, portrait=PORTRAIT)), range(124, 140))
-
-        def one_stays(url: str, day: int) -> Observation:
-            return replace(FINE, portrait=PORTRAIT if url in (urls[2], B) else OTHER)
-
-        await wiki.rounds(one_stays, range(140, 190))
-        assert await wiki.rows("SELECT reason FROM change WHERE after = 2") == []
-        assert await wiki.rows("SELECT kind FROM special") == []
-
-
-async def test_every_url_is_looked_at_for_a_portrait_at_its_second_check_and_once(database: str) -> None:
-    urls = [f"http://h{number}.demo/" for number in range(30)]
-    async with open_wiki(database, {1: urls}) as wiki:
-        await wiki.round(100, always(FINE))
-        assert not any(question.looks for question in wiki.questions)
-        wiki.questions.clear()
-        await wiki.round(108, lambda url, day: replace(FINE, portrait=PORTRAIT))
-        assert len(wiki.questions) == 30
-        assert all(question.looks and question.portrays for question in wiki.questions)
-        wiki.questions.clear()
-        await wiki.round(116, always(FINE))
-        # A sixteenth of the looks of a fortnight, and what is renewed twice a year.
-        assert sum(question.portrays for question in wiki.questions) <= 8
 
 
 @pytest.mark.parametrize("away", [SILENT, NO_NAME])
