@@ -1,5 +1,3 @@
-"""``weboid feed events`` as a process: follows, reads again what was handed in, stops on a signal, goes on later."""
-
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Sequence
@@ -35,7 +33,6 @@ class Fed(Place):
         return "feed", "events", "--url", self.server.url
 
     async def until_at(self, number: int) -> None:
-        """Waits until so many events have taken effect."""
         async with asyncio.timeout(60):
             while not (at := await self.stored.do(find_position, NAMES)) or at.last_event_id != event_id(number):
                 await asyncio.sleep(0.02)
@@ -82,14 +79,3 @@ async def test_a_signal_ends_it_in_order_and_the_next_one_goes_on(database: str,
         again = await here.run(*here.call, *ONCE)
         assert "1 events" in again.err or "no event so far" in again.err, again.err
         assert here.server.begins == ["", "1"]
-
-
-async def test_streams_and_wikis_that_are_not_there_or_configured_are_reported(database: str, tmp_path: Path) -> None:
-    async with fed(tmp_path, database, [], Turn(404)) as here:
-        for farm, expected in (
-            ("wmflabs", "HTTP 404: it has no such streams"),
-            ("WMF", "no wiki of WMF is configured"),
-        ):
-            done = await here.run(*here.call, "--farm", farm)
-            assert done.status != 0
-            assert expected in done.err

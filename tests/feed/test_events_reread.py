@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-import aiohttp
 import pytest
 from support.eventmaker import moment
 from support.stored import WikiInStore, key, open_wiki
-from support.wikireplay import exchange, open_wiki_replay
 
 from weboid.core.url.farms import WMFLABS
 from weboid.core.wikitext.titles import Namespace
@@ -23,7 +21,6 @@ from weboid.remote.feed.calls import local_feed_store
 from weboid.store.pages.page import Intake
 from weboid.store.pages.page_pass import record_trees
 from weboid.store.pages.pending import Pending, list_pending, record_pending
-from weboid.wiki.api import ApiSource
 from weboid.wiki.source import PageLinks, PageState, Selection, WalkBatch
 
 A, B, C = "https://a.sample.de/", "https://b.sample.de/x?y=1+1", "http://c.sample.de/z"
@@ -269,26 +266,3 @@ async def test_a_page_that_is_handed_in_again_while_it_is_read_stays(database: s
         await wiki.hand_in(waits(1, 1))
         await wiki.run(2)
         assert await wiki.waiting() == [waits(1, 7)]
-
-
-async def test_an_action_api_is_read_in_the_same_way(database: str) -> None:
-    def page_answer(**more: Any) -> dict[str, Any]:
-        page = {"pageid": 5, "ns": 0, "title": "Page 5", "contentmodel": "wikitext", "lastrevid": 9, **more}
-        return {"batchcomplete": True, "query": {"pages": [page, {"pageid": 6, "missing": True}]}}
-
-    states = exchange({"pageids": "5|6", "prop": "info"}, page_answer())
-    links = exchange(
-        {"pageids": "5", "prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"},
-        page_answer(extlinks=[{"url": B}]),
-    )
-    async with (
-        open_wiki(database, {6: [A]}) as stored,
-        open_wiki_replay([states, links]) as replay,
-        aiohttp.ClientSession() as client,
-    ):
-        source = ApiSource(replay.url, client, user_agent="Weboid-test")
-        wiki = FollowedWiki(stored.wiki.wiki, WMFLABS, lambda page: page.namespace == 0)
-        await stored.do(record_pending, wiki.wiki, [waits(5, 1), waits(6, 1)])
-        await reread(local_feed_store(stored.pool), source, wiki, day=300, now=moment(5))
-        assert await stored.rows("SELECT page, url_key FROM link") == [use(5, B)]
-        assert replay.unknown == []

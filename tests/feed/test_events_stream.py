@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from support.sseserver import EventServer, Turn, as_sent, event_id, open_event_server
 
 from weboid.errors import SourceError
-from weboid.feed.stream import EventStream, RawEvent, Splitter, StreamLimits, StreamStart, since_of, spread_pause_s
-from weboid.mechanism.pauses import GrowingPause
+from weboid.feed.stream import EventStream, RawEvent, Splitter, StreamLimits, StreamStart, since_of
 
 QUICK = StreamLimits(first_pause_s=0.01, longest_pause_s=0.05, batch_s=0.05, stall_s=30.0)
 STAY = Turn(end="stall")
@@ -96,16 +95,6 @@ async def test_a_busy_server_is_left_alone_as_long_as_it_wants_and_other_failure
     async with open_event_server([0], *turns, STAY) as server, opened(server) as stream:
         assert numbers(await first(stream, 1)) == [0]
     assert (len(server.begins), stream.counts["failures"]) == (5, 4)
-
-
-async def test_pauses_double_up_to_a_bound_with_jitter() -> None:
-    growing = GrowingPause(1.0, 60.0)
-    pauses = [spread_pause_s(growing.grown_s()) for _ in range(11)]
-    assert all(
-        0.5 * bound <= pause <= bound for pause, bound in zip(pauses, [1, 2, 4, 8, 16, 32, *[60] * 5], strict=True)
-    )
-    assert spread_pause_s(1.0, 90.0) == 90.0
-    assert len({spread_pause_s(4.0) for _ in range(9)}) > 1
 
 
 async def test_a_refused_position_falls_back_to_its_moment_and_where_that_is_refused_to_a_gap_that_is_counted() -> None:

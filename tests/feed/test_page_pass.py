@@ -41,7 +41,6 @@ _T = TypeVar("_T")
 
 
 def page(number: int, *urls: str, namespace: int = 0, title: str = "") -> WikiPage:
-    """A page with links, of a revision of the same number."""
     links = tuple(WikiLink(url, url) for url in urls)
     return WikiPage(number, title or f"Page {number:02}", links=links, namespace=namespace, revision=number)
 

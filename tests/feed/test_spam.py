@@ -127,19 +127,6 @@ async def test_a_new_line_turns_uses_into_spam_and_its_end_turns_them_back(datab
         assert await orphans(stored) == set()
 
 
-async def test_an_intake_afterwards_finds_nothing_to_change(database: str) -> None:
-    pages = {1: [BAD, FINE], 2: [BAD, WORSE]}
-    async with open_wiki(database, pages) as stored:
-        await refreshed(stored, "bad\\.com")
-        before = await stored.rows("SELECT page, urls, xmin::text FROM page")
-        async with stored.pool.connection() as conn:
-            lists, _ = await judge_of(stored)
-            given = [PageUrls(n, 0, f"Page {n}", 1, None, split(links, lists)[0]) for n, links in pages.items()]
-            intake = await record_pages(conn, stored.wiki.wiki, given, 100)
-        assert (intake.links_new, intake.links_gone, intake.pages_changed) == (0, 0, 0)
-        assert await stored.rows("SELECT page, urls, xmin::text FROM page") == before
-
-
 async def test_a_dead_url_that_is_spam_is_no_dead_link_until_it_is_spam_no_more(database: str) -> None:
     async with open_wiki(database, {1: [BAD], 2: [BAD, FINE]}) as stored:
         for day in (100, 103, 107, 110, 114, 115, 116):
@@ -149,13 +136,6 @@ async def test_a_dead_url_that_is_spam_is_no_dead_link_until_it_is_spam_no_more(
         assert await stored.dead() == {(2, key(FINE))}
         await refreshed(stored, None, day=131)
         assert await stored.dead() == {(1, key(BAD)), (2, key(BAD)), (2, key(FINE))}
-
-
-async def test_a_url_that_is_spam_everywhere_is_asked_no_more(database: str) -> None:
-    async with open_wiki(database, {1: [BAD], 2: [BAD, FINE]}) as stored:
-        await refreshed(stored, "bad\\.com", day=100)
-        await stored.round(100, lambda url, day: LOST)
-        assert [url for _, url in stored.asked] == [FINE]
 
 
 async def test_the_list_of_a_farm_holds_for_all_its_wikis_and_a_local_one_for_its_own(database: str) -> None:

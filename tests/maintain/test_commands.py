@@ -1,5 +1,3 @@
-"""``weboid maintain`` and ``weboid rekey`` as their users run them."""
-
 from pathlib import Path
 
 from support.commands import Place

@@ -49,7 +49,6 @@ def answers(url: str, day: int) -> Observation:
 
 
 def where(url: str) -> str:
-    """The WHERE of a URL's row."""
     bucket, host_key, url_key = key(url)
     return f"WHERE bucket = {bucket} AND host_key = {host_key} AND url_key = {url_key}"
 
@@ -85,8 +84,6 @@ async def looked(
 
 @pytest.fixture(scope="module")
 def filled_once(module_database: str) -> str:
-    """A store that was filled by the program, to copy."""
-
     async def filling() -> None:
         async with open_wiki(module_database, PAGES) as stored:
             await fill(stored)

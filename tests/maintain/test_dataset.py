@@ -1,5 +1,3 @@
-"""The public data set: what is in it, that it is made once a week, and that a killed run goes on."""
-
 import csv
 import gzip
 import hashlib
@@ -30,7 +28,6 @@ def answer(url: str, day: int) -> Observation:
 
 
 async def packed(wiki: WikiInStore, day: int, kind: SetKind) -> bytes:
-    """The whole file of a day, as a reader downloads it."""
     async with wiki.pool.connection() as conn:
         pieces = [await find_piece(conn, day, 0, kind, each) or b"" for each in await list_pieces(conn, day, 0, kind)]
     return b"".join(pieces)

@@ -44,7 +44,6 @@ async def run(stored: WikiInStore, day: int, *, allow_many: bool = True, batch: 
 
 
 def face_of(day: int) -> Face:
-    """That a host was honest on a day."""
     return Face((Answer(1, Role.NEAR, day, Look(Kind.HONEST)),))
 
 

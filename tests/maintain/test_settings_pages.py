@@ -1,5 +1,3 @@
-"""Settings pages: read from the wiki once a day, stored, and used."""
-
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path

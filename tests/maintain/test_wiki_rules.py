@@ -191,15 +191,6 @@ async def test_a_death_that_another_failure_undoes_for_a_wiki_is_undone_with_the
     assert [after for _, url, after in await news(own) if url == GONE] == ["dead", "doubtful"]
 
 
-async def test_rules_that_a_wiki_has_again_repeat_no_line_of_its_log(stored: WikiInStore) -> None:
-    own = await with_rules(stored, HASTY)
-    await stored.rounds(answers, range(100, 120))
-    await says(own, None, 120)
-    await stored.rounds(lambda url, day: FINE, range(120, 190))
-    await says(own, HASTY, 190)
-    assert [after for _, url, after in await news(own) if url == GONE] == ["dead", "working"]
-
-
 async def test_what_contradicts_a_wiki_s_rules_is_found_said_and_repaired(stored: WikiInStore) -> None:
     own = await with_rules(stored, LISTS)
     await stored.rounds(answers, range(100, 130))
