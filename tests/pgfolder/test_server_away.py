@@ -67,16 +67,6 @@ def test_a_server_that_waits_for_its_sessions_to_end_is_ended_and_started_again(
     assert _logged(caplog, "was ordered by another program to shut down") == 1
 
 
-def test_a_program_that_comes_while_the_server_waits_for_sessions_gets_one(data: Path) -> None:
-    with open_server(folder_of(data)) as server, psycopg.connect(server.dsn):
-        first = known_pid(data)
-        os.kill(first, signal.SIGTERM)
-        wait_until(lambda: postmaster.is_leaving(folder_of(data)))
-        with open_server(folder_of(data)) as another, psycopg.connect(another.dsn) as connection:
-            connection.execute("SELECT 1")
-            assert known_pid(data) != first
-
-
 def test_the_last_program_ends_a_server_that_waits_for_other_sessions(data: Path) -> None:
     server = open_server(folder_of(data))
     with psycopg.connect(server.dsn):
@@ -154,7 +144,6 @@ def test_a_halted_server_is_said_once_and_not_doubled_or_killed_before_the_last_
     assert pid_of(data) is None
 
 
-@_on_linux
 @_on_linux
 @pytest.mark.long
 def test_a_server_one_of_whose_processes_hangs_is_ended_at_once_after_a_while(

@@ -16,7 +16,6 @@ import psycopg
 import pytest
 from support.clusters import copied_data, folder_of, kill_server, pid_of, wait_until
 from support.older_postgresql import needs_older, older_only
-from support.small_disk import small_disk
 
 from weboid.pgfolder.errors import FolderError
 from weboid.pgfolder.server import open_server
@@ -43,13 +42,11 @@ def older(server_folder: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def data(older: Path, server_folder: Path) -> Iterator[Path]:
-    """A copy of the older data folder for one test."""
     with copied_data(older, server_folder / "u") as copy:
         yield copy
 
 
 def _write(data: Path, name: str, text: str) -> None:
-    """Writes a file of the cluster, for its account."""
     (data / "postgres" / name).write_text(text)
     account = folder_of(data).account
     os.chown(data / "postgres" / name, account.uid, account.gid)
@@ -133,24 +130,6 @@ def test_a_backup_that_cannot_be_restored_leaves_everything_as_it_was(data: Path
     assert not old_clusters(folder_of(data))
     with older_only():
         assert _content(data) == "old"
-
-
-@pytest.mark.long
-@pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="only root can mount a disk")
-def test_a_disk_that_fills_up_leaves_everything_as_it_was(older: Path, server_folder: Path) -> None:
-    with small_disk(server_folder / "small", "200m") as disk, copied_data(older, disk / "data") as data:
-
-        def large(dsn: str) -> None:
-            with psycopg.connect(dsn) as connection:
-                connection.execute("CREATE TABLE t (stored text)")
-                connection.execute("ALTER TABLE t ALTER COLUMN stored SET STORAGE EXTERNAL")
-                connection.execute("INSERT INTO t SELECT repeat('x', 100000) FROM generate_series(1, 3000)")
-
-        with pytest.raises(FolderError, match=r"No space left on device; free some space there"):
-            upgrade(folder_of(data), large, print)
-        assert not (data / "making").exists()
-        with older_only():
-            assert _content(data) == "old"
 
 
 def test_a_swap_that_was_killed_half_way_is_finished_when_the_folder_is_opened(data: Path) -> None:

@@ -55,14 +55,12 @@ def _do(server: Server, *statements: str) -> object:
 
 
 def _archived(server: Server) -> None:
-    """Waits until all that was written is archived."""
     segment = _do(server, "SELECT pg_walfile_name(pg_current_wal_lsn())")
     _do(server, "SELECT pg_switch_wal()")
     wait_until(lambda: str(_do(server, "SELECT coalesce(last_archived_wal, '') FROM pg_stat_archiver")) >= str(segment))
 
 
 def _lose(data: Path) -> None:
-    """The server is killed, and its disk is gone."""
     kill_server(data, signal.SIGKILL)
     shutil.rmtree(data)
 

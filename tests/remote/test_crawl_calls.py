@@ -24,7 +24,6 @@ from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import bucket, host_key, key_of
 from weboid.core.url.urls import parse
 from weboid.core.verdict.partial_loss import Contacts, Failing, GroupKind, HostGroup
-from weboid.core.verdict.verdict import Verdict
 from weboid.crawl.round import Round
 from weboid.errors import StoreRefuses
 from weboid.maintain.consistency import check_store
@@ -53,7 +52,6 @@ class Scene:
     """The day of the store."""
 
     async def store(self, worker: str = "one") -> CrawlStore:
-        """The store, as this worker sees it."""
         return (
             local_crawl_store(self.wiki.pool, worker, CONFIG, DEFAULT)
             if self.kind == "store"
@@ -73,11 +71,9 @@ class Scene:
         )
 
     async def alarms(self) -> dict[str, str]:
-        """The alarms by kind."""
         return {alarm.kind: alarm.detail for alarm in await self.wiki.do(list_alarms)}
 
     async def checked(self) -> int:
-        """How many checks the store has counted."""
         rows = await self.wiki.rows("SELECT urls FROM checked")
         return sum(int(str(row[0])) for row in rows)
 
@@ -152,17 +148,6 @@ async def test_a_host_rests_from_the_beginning_of_a_portion_on_if_the_hour_matte
         assert await one.work.begin_portions([host], until) == {host: 6}
         assert len(await one.work.list_hosts(held, until=at, but=[], limit=99)) == listed
     assert len(await one.work.list_hosts(held, until=UNTIL, but=[], limit=99)) == 12
-
-
-@pytest.mark.long
-async def test_a_verdict_is_the_same_and_known_urls_are_canaries(scene: Scene) -> None:
-    store = await scene.store()
-    for day in (100, 103, 106, 109, 112, 113, 114, 115, 116, 117, 120, 123, 126, 128, 129, 130):
-        scene.day = day
-        await scene.round(store, day).run()
-    assert (await scene.wiki.finding(URLS[0])).verdict is Verdict.WORKING
-    assert (await scene.wiki.finding("http://h3.demo/0")).verdict is Verdict.DEAD
-    assert set(await store.work.list_canaries(5)) <= set(URLS)
 
 
 async def test_the_day_and_the_alarms_are_the_stores(scene: Scene) -> None:

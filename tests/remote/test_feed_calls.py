@@ -12,7 +12,6 @@ import aiohttp
 import pytest
 from support.databases import all_rows
 from support.eventmaker import categorised, change, links_added, moment
-from support.realsources import open_real_api
 from support.remote import feeder_client, open_bad_network, open_server
 from support.sseserver import event_id
 from support.stored import key
@@ -97,14 +96,6 @@ async def passed(store: FeedStore, source: WikiSource, again: Again, day: int = 
         untouched_days=90,
         again=again,
     ).run()
-
-
-async def test_a_pass_over_a_real_wiki_leaves_the_same_rows(database: str, second_database: str) -> None:
-    for kind, dsn in (("store", database), ("http", second_database)):
-        async with stores(kind, dsn) as (store, _, again), open_real_api() as source:
-            await passed(store, source, again)
-    assert len((await all_rows(database))["link"]) > 7_000
-    assert await rows_of(second_database) == await rows_of(database)
 
 
 async def _listed(store: FeedStore, again: Again, lines: str, day: int) -> None:
