@@ -67,7 +67,7 @@ LINES: Final = {
     "store/archives": 1200,
     "store/backup": 1090,
     "store/db": 1270,
-    "store/lists": 1_507,
+    "store/lists": 1_513,
     "store/pages": 1_437,
     "store/people": 720,
     "store/results": 270,
@@ -75,18 +75,18 @@ LINES: Final = {
     "store/upkeep": 1_245,
     "store/site": 344,
     "store/urls": 913,
-    "web": 670,
+    "web": 676,
     "web/answer": 2_037,
-    "web/api": 1_043,
+    "web/api": 1_099,
     "web/formats": 834,
     "web/health": 1230,
     "web/http": 1590,
     "web/identity": 1030,
-    "web/pages": 1_489,
+    "web/pages": 1_532,
     "web/people": 1_257,
     "web/remote": 80,
     "web/repair": 532,
-    "web/request": 1_027,
+    "web/request": 1_038,
     "web/words": 740,
     "wiki": 2_436,
     "wiki/criteria": 370,
@@ -94,7 +94,7 @@ LINES: Final = {
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 
-PAIRS: Final = {"core": 20, "store": 32, "web": 73}
+PAIRS: Final = {"core": 20, "store": 32, "web": 74}
 """So many pairs of rooms of a floor may import from each other; a module next to the rooms is a room of its own."""
 
 

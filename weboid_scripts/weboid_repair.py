@@ -119,6 +119,7 @@ def _bot(site: Any, options: RepairOptions, dbname: str, journal: Journal, *, is
         RunPage(site, options.run_page or f"User:{account}/Run", account),
         batches.again,
         _now,
+        client.service,
     )
     pages = _pages(batches, site, client, options, dbname, journal)
     # Pages of the list that were repaired before do not count, or a run with -limit would meet them for ever.

@@ -41,8 +41,11 @@ def test_there_is_one_part_of_the_summary_for_every_action() -> None:
 def test_summaries_tell_every_action() -> None:
     for language in ["en", "de", "nds"]:
         for count in [1, 2, 21]:
-            summary = summary_of(language, ACTIONS * count, "User talk:WeboidBot")
+            summary = summary_of(
+                language, ACTIONS * count, "User talk:WeboidBot", "https://weboid.toolforge.org/repair/x"
+            )
             assert "[[User talk:WeboidBot|" in summary, (language, count)
+            assert "[[toolforge:weboid/repair/x|" in summary, (language, count)
             assert "{{" not in summary, (language, count)
             assert "%(" not in summary, (language, count)
             assert summary.count(", ") == len(ACTIONS) - 1, (language, count)

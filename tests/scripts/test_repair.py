@@ -22,7 +22,8 @@ def test_a_page_is_repaired_in_one_edit_and_noted(wiki: Scene) -> None:
     run(wiki, "-page:A", "-always")
     assert f"|archive-url={COPY}|archive-date=2 May 2016|url-status=dead}}}}" in wiki.wiki.text("A")
     [edit] = wiki.wiki.edits
-    assert edit["summary"] == f"Dead links: archived copy added ([[User talk:{BOT}|report an error]])"
+    about = f"{wiki.service.base}/repair/{WIKI.removesuffix('@WMF')}/{page}/{parent}"
+    assert edit["summary"] == f"Dead links: archived copy added ({about} · [[User talk:{BOT}|report an error]])"
     assert (edit["baserevid"], edit["assertuser"], edit["maxlag"], edit["bot"]) == (str(parent), BOT, "5", "")
     assert "nocreate" in edit
     with journal_of(wiki) as journal:

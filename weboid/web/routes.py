@@ -23,6 +23,7 @@ from weboid.web.api.openapi import OpenApi, preflight
 from weboid.web.api.page_repair import PageRepair
 from weboid.web.api.ping import Ping
 from weboid.web.api.reverts import Reverts
+from weboid.web.api.unrepaired import UnrepairedPages
 from weboid.web.health.metrics import Metrics
 from weboid.web.health.pages import StatusPage
 from weboid.web.http.tokens import clients_of
@@ -30,6 +31,7 @@ from weboid.web.identity.oauth import Provider
 from weboid.web.pages import about
 from weboid.web.pages.lists import ListPages
 from weboid.web.pages.page import LinksPage
+from weboid.web.pages.repair_page import RepairPage
 from weboid.web.pages.search import SearchPage, content_namespaces
 from weboid.web.pages.start import StartPage
 from weboid.web.pages.url import UrlPage
@@ -99,6 +101,7 @@ def _pages(service: Service, config: Config, wikis: Wikis, status: StatusPage) -
     lists = ListPages(service)
     yield "dead-links", "GET", lists.dead
     yield "spam-pages", "GET", lists.spam
+    yield "repair", "GET", RepairPage(service).page
     search = SearchPage(service, content_namespaces(config))
     yield "search", "GET", search.form
     yield "search", "POST", search.found
@@ -131,6 +134,9 @@ def _programs(service: Service, status: StatusPage, cards: Cards) -> _Bound:
     repairs = PageRepair(service)
     yield "api-repair", "GET", repairs.repair
     yield "api-repair", "POST", repairs.repair
+    unrepaired = UnrepairedPages(service)
+    yield "api-unrepaired", "GET", unrepaired.pages
+    yield "api-unrepaired", "POST", unrepaired.pages
     yield "openapi", "GET", OpenApi(service).document
     data = DatasetFiles(service)
     yield "data", "GET", data.index

@@ -26,7 +26,7 @@ from weboid_scripts.common.saving import CONFLICT, NO_CHANGE, REFUSED, NotSaved,
 from weboid_scripts.journal.journal import Edit, Journal
 from weboid_scripts.repairs.batches import AnsweredPage
 from weboid_scripts.repairs.shown_edits import show_edit
-from weboid_scripts.repairs.summaries import summary_of, table_of
+from weboid_scripts.repairs.summaries import address_about, summary_of, table_of
 from weboid_scripts.repairs.waiting_pages import WaitingPages
 from weboid_scripts.reverts.revert_check import RevertCheck, too_many_reverts
 
@@ -61,6 +61,8 @@ class RepairPlace:
     again: Callable[[ReadPage], ReadPage | str]
     """Reads a page once more; a stable word if it is none to repair any more."""
     now: Callable[[], datetime]
+    service: str
+    """The address of the service, which has a page about each edit."""
 
 
 class RepairBot(BaseBot):
@@ -147,7 +149,7 @@ class RepairBot(BaseBot):
             return _FAULT if repaired.repeating else "nothing-to-do"
         if repaired.text == page.read.text:
             return TALK
-        summary = summary_of(self._place.site, [each.action.value for each in repaired.changes], self._place.help_page)
+        summary = self._summary_of(page.read, repaired)
         self._show(page, repaired, summary)
         if self._is_simulated:
             self._count(repaired.changes)
@@ -155,6 +157,11 @@ class RepairBot(BaseBot):
         if not self.user_confirm("Do you want to accept these changes?"):
             return DECLINED
         return self._save(page, repaired, summary)
+
+    def _summary_of(self, read: ReadPage, repaired: RepairedPage) -> str:
+        place, actions = self._place, [each.action.value for each in repaired.changes]
+        about = address_about(place.service, place.dbname, read.page, read.revision)
+        return summary_of(place.site, actions, place.help_page, about)
 
     def _repaired(self, page: AnsweredPage, known: KnownLinks) -> RepairedPage | None:
         """None if the engine fails on the page, which must not keep the bot from all others, run after run."""

@@ -31,6 +31,14 @@ WHERE spam_link.bucket = %(bucket)s AND spam_link.host_key = %(host_key)s AND sp
 ORDER BY spam_link.page
 LIMIT %(limit)s
 
+-- name: list_dead_of_pages
+-- fan-out: by wiki and page, ranges of the primary key. Pages without dead links have zeros; those that are not watched
+-- are left out.
+SELECT page.page, page.namespace, page.title, count(dead.page), count(dead.page) FILTER (WHERE dead.repaired)
+FROM page LEFT JOIN dead ON dead.wiki = page.wiki AND dead.page = page.page AND dead.rule <> 1
+WHERE page.wiki = %(wiki)s AND page.page = ANY(%(pages)s::integer[])
+GROUP BY page.page, page.namespace, page.title
+
 -- name: list_dead_links
 -- fan-out: by wiki and page, a range of the primary key; a wiki's dead links are in all buckets.
 SELECT '', since, page, bucket, host_key, url_key FROM dead

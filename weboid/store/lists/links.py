@@ -298,6 +298,12 @@ async def list_titles(conn: Connection, wiki: int, pages: Iterable[int]) -> dict
     return {columns[0]: PageTitle(*columns) async for columns in await conn.execute(SQL["list_titles"], row)}
 
 
+async def list_dead_of_pages(conn: Connection, wiki: int, pages: Sequence[int]) -> list[PageAtAGlance]:
+    """Those of these pages of a wiki that are watched, with their dead links by the last pass and the newest checks."""
+    row = {"wiki": wiki, "pages": sorted(pages)}
+    return await fetch_all(conn, PageAtAGlance, SQL["list_dead_of_pages"], row)
+
+
 async def list_first_pages(conn: Connection, wikis: Sequence[int], *, limit: int) -> dict[int, list[PageAtAGlance]]:
     """For each of these wikis at most `limit` of its pages, those with the lowest ids."""
     found: dict[int, list[PageAtAGlance]] = {wiki: [] for wiki in wikis}

@@ -48,7 +48,7 @@ class Answers:
         spam: LiveSpam,
         targets: TargetPages,
     ) -> None:
-        namespaces = WikiNamespaces(pool, live)
+        self.namespaces: Final = WikiNamespaces(pool, live)
         self.pool: Final = pool
         self.live: Final = live
         self.wikis: Final = wikis
@@ -59,8 +59,8 @@ class Answers:
         """Differs with the settings on which answers depend."""
         self._policy = policy
         self._today = today
-        self._selector = LinkSelector(pool, LivePageCache(live), namespaces)
-        self._lookup = LinkLookup(pool, namespaces, spam, self.hints)
+        self._selector = LinkSelector(pool, LivePageCache(live), self.namespaces)
+        self._lookup = LinkLookup(pool, self.namespaces, spam, self.hints)
         self._notifier = FeederNotifier(pool)
 
     async def select(self, query: PageQuery) -> SelectedLinks:

@@ -16,6 +16,7 @@ from weboid.web.formats.html import query, render_steps, time_html, url_query
 from weboid.web.formats.link_item import link_item
 from weboid.web.formats.link_view import link_view
 from weboid.web.request.parameters import LinkFilter, Parameters, without
+from weboid.web.request.route import address_of
 from weboid.web.words import phrases
 from weboid.web.words.messages import Messages
 
@@ -84,7 +85,21 @@ def _page_view(
         "part": None
         if (part := page.part) is None
         else say.text("weboid-page-part", part.first + 1, part.end, part.total),
+        "repair": _repair_of(page, answer, given) if counts[Verdict.DEAD] > repaired[Verdict.DEAD] else None,
         "listed": Markup("\n".join([*listed, ""])),
+    }
+
+
+def _repair_of(page: PageReport, answer: PageAnswer, given: Parameters) -> dict[str, str | None] | None:
+    """The addresses by which a page is repaired: on its wiki, where the gadget begins when it sees the parameter, and
+    here; None where it is not known how the wiki writes, or which revision the page has."""
+    if answer.settings is None or not page.live:
+        return None
+    place = {"dbname": str(page.wiki), "pageid": str(page.page), "revid": str(page.revision)}
+    index = index_address(answer.wiki)
+    return {
+        "wiki": None if index is None else f"{index}?curid={page.page}&weboidrepair=1",
+        "text": address_of("repair", **place, lang=given.get("lang")),
     }
 
 

@@ -31,7 +31,7 @@ from weboid.web.request.parameters import MOST_SHOWN, Parameters, only, page_que
 from weboid.web.request.problem import Problem
 from weboid.web.service import Service, given_in, html_words
 from weboid.web.words.messages import Messages
-from weboid.web.words.phrases import visible
+from weboid.web.words.phrases import visible, visible_lines
 
 _PURPOSE: Final = "repaired-error"
 _REASONS: Final[Mapping[str, str]] = {
@@ -152,7 +152,7 @@ class RepairedPages:
                 "diff": f"{index}?diff={edit.revision}" if index else None,
             },
             "links": links,
-            "pieces": [tuple(map(_lines, piece)) for piece in saved.seen.pieces],
+            "pieces": [tuple(map(visible_lines, piece)) for piece in saved.seen.pieces],
             "reasons": [(why, say.html(key)) for why, key in _REASONS.items()],
             "is_fit": member is not None and unfit is None,
             "unfit": unfit,
@@ -177,8 +177,3 @@ def _then_words(then: dict[UrlKey, Finding], key: UrlKey, saved_on: int | None, 
     if finding.reason is not None:
         words = say.text("weboid-words", words, say.text(f"weboid-reason-{finding.reason.word}"))
     return say.text("weboid-repaired-then", words, say.date(finding.since))
-
-
-def _lines(text: str) -> str:
-    """A text of several lines with nothing hidden in it."""
-    return "\n".join(map(visible, text.split("\n")))

@@ -168,6 +168,7 @@ def _calls(name: str, path: str, lane: Lane) -> Route:
 
 
 _PLACE: Final = ("url", "dbname")
+_REVISION: Final = ("dbname", "pageid", "curid", "title", "revid")
 _FOR_PEOPLE: Final = PAGE_NAMES - {"revid", "format", "callback"}
 _NOT_FOR_CALLS: Final = frozenset({"all", "extent", "verdict", "copy", "format"})
 _WHOLE: Final = ("dbname", "namespace", "category", "after")
@@ -243,13 +244,22 @@ ROUTES: Final = (
     _api(
         "api-repair",
         "/api/repair",
-        *("dbname", "pageid", "curid", "title", "revid", "choices", "only"),
+        *(*_REVISION, "choices", "only"),
         methods=_BOTH,
-        fields=("dbname", "pageid", "curid", "title", "revid", "text", "choices", "only"),
+        fields=(*_REVISION, "text", "choices", "only"),
         formats=_JSON,
         most_form=_FORM_OF_TEXT,
         cost=5,
         lane=Lane.REPAIRS,
+    ),
+    _api(
+        "api-unrepaired",
+        "/api/unrepaired",
+        *("dbname", "pageid", "format"),
+        methods=_BOTH,
+        most_form=_FORM_OF_REVERT,
+        cost=2,
+        lane=Lane.LISTS,
     ),
     # URLs.
     _api("api-url", "/api/url", *_PLACE, "at", "pageid", "curid", "title", "format", cost=2, lane=Lane.LISTS),
@@ -334,6 +344,7 @@ ROUTES: Final = (
     Route("account-back", "/account/back", parameters=_lang_and("code", "state", "iss", "error"), lane=Lane.PEOPLE),
     _form("account-out", "/account/out"),
     _page_and_form("report", "/report", (*_PLACE, "done"), (*_PLACE, "extent")),
+    Route("repair", "/repair", parameters=_lang_and(*_REVISION), cost=5, lane=Lane.REPAIRS),
     Route("repaired", "/repair/{wiki}/{page}/{revision}", cost=5, lane=Lane.REPAIRS),
     Route(
         "repaired-error",

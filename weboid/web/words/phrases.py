@@ -35,6 +35,11 @@ def visible(text: str) -> str:
     return UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
 
 
+def visible_lines(text: str) -> str:
+    """The same of a text of several lines, which stay lines."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
 def href(url: Url | str | None) -> str | None:
     """The address that a click may open: the normal form of an http, https, ftp or ftps URL, None of anything else."""
     if isinstance(url, str):
