@@ -65,6 +65,7 @@ PAGES: Final = {
     "problem": "/externalLinkInfo?dbname=nowiki@wmflabs&pageid=1",
     "url": f"/url?url={DEAD.replace('&', '%26')}&{_WIKI}",
     "wiki": "/wiki/testwiki@wmflabs",
+    "domain": f"/domain/dead.demo?{_WIKI}",
     "dead": f"/lists/dead?{_WIKI}",
     "doubtful": f"/lists/dead?{_WIKI}&verdict=doubtful",
     "spam": f"/lists/spam?{_WIKI}",

@@ -29,6 +29,7 @@ from weboid.web.health.pages import StatusPage
 from weboid.web.http.tokens import clients_of
 from weboid.web.identity.oauth import Provider
 from weboid.web.pages import about
+from weboid.web.pages.domain import DomainPage
 from weboid.web.pages.lists import ListPages
 from weboid.web.pages.page import LinksPage
 from weboid.web.pages.repair_page import RepairPage
@@ -98,6 +99,7 @@ def _pages(service: Service, config: Config, wikis: Wikis, status: StatusPage) -
     yield "url", "POST", url.look.sent
     yield "api-url", "GET", url.api
     yield "wiki", "GET", PageOfWiki(service, status.reader.find_status).page
+    yield "domain", "GET", DomainPage(service).page
     lists = ListPages(service)
     yield "dead-links", "GET", lists.dead
     yield "spam-pages", "GET", lists.spam

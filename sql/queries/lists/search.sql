@@ -77,6 +77,34 @@ WHERE (cut IS NULL OR place <= cut) AND (fits OR place = cut)
 ORDER BY place
 LIMIT %(limit)s
 
+-- name: count_urls
+-- Of the hosts that fit, at most `limit` URLs.
+SELECT count(*) FROM (
+    SELECT FROM (
+        SELECT bucket, host_key FROM host
+        WHERE reversed >= %(first)s AND reversed < %(end)s AND host LIKE ANY(%(hosts)s::text[])
+    ) AS hosts
+    CROSS JOIN LATERAL (SELECT FROM url WHERE url.bucket = hosts.bucket AND url.host_key = hosts.host_key) AS urls
+    LIMIT %(limit)s
+) AS counted
+
+-- name: list_by_path
+-- The URLs that fit, of hosts with few enough of them (count_urls), in the order of hosts and paths.
+SELECT hosts.bucket, hosts.host_key, urls.url_key, hosts.reversed
+FROM (
+    SELECT reversed, bucket, host_key FROM host
+    WHERE reversed >= %(first)s AND reversed < %(end)s AND host LIKE ANY(%(hosts)s::text[])
+) AS hosts
+CROSS JOIN LATERAL (
+    SELECT url_key, scheme, port, path FROM url
+    WHERE url.bucket = hosts.bucket AND url.host_key = hosts.host_key
+        AND scheme = ANY(%(schemes)s::smallint[])
+        AND (%(ports)s::integer[] IS NULL OR port = (%(ports)s::integer[])[scheme + 1])
+        AND path LIKE %(path)s
+) AS urls
+ORDER BY hosts.reversed, urls.path COLLATE "C", urls.scheme, urls.port, urls.url_key
+LIMIT %(limit)s
+
 -- name: list_uses_of
 -- Of each URL the first pages of one wiki that use it: of its first `most` uses there, those in the namespaces (NULL =
 -- in any). LATERAL and LIMIT find each page by its full key: a join might go through all pages of the wiki instead.

@@ -30,6 +30,9 @@ PAGES: Final = 5
 MOST_USES: Final = 1_000
 """Uses of a URL in a wiki that are searched at most for pages in the right namespaces."""
 
+MOST_BY_PATH: Final = 20_000
+"""URLs of hosts of which those that fit are sorted by path."""
+
 _FIRST_STRETCH: Final = 1_000
 _SHORTEST_STRETCH: Final = 250
 _LONGEST_STRETCH: Final = 16_000
@@ -99,10 +102,12 @@ async def list_matches(
     after: SearchSpot | None = None,
     limit: int = 50,
     within_s: float = 1.5,
+    by_path: bool = False,
 ) -> Matches:
     """At most `limit` URLs after `after` that fit, host by host from the top-level domain down; with a wiki only those
     that its pages (in these namespaces) use. `copied`: only those with an archived copy, or only those without. After
-    `within_s` seconds no further statement is begun.
+    `within_s` seconds no further statement is begun. `by_path`: each host's by path, where all hosts that fit have at
+    most `MOST_BY_PATH` URLs; else by key.
 
     Raises StoreError for a statement that takes too long.
     """
@@ -115,7 +120,12 @@ async def list_matches(
     matches: list[Match] = []
     begin = after or SearchSpot(_LEAST, pattern.first)
     spot: SearchSpot | None = begin
-    async for stretch in _walk(conn, pattern, condition, rules, begin, rows, within_s):
+    by_path_all = await _list_by_path(conn, pattern) if by_path else None
+    if by_path_all is not None:
+        walk = _walk_by_path(by_path_all, after, rows, within_s)
+    else:
+        walk = _walk(conn, pattern, condition, rules, begin, rows, within_s)
+    async for stretch in walk:
         matches += await _matches(conn, stretch.keys, condition, uses, rules)
         if len(matches) > limit:
             return Matches(tuple(matches[:limit]), _spot_of(matches[limit - 1].known))
@@ -161,6 +171,30 @@ async def list_doubtful_links_below(
             return ListedLinks(tuple(links[:limit]), SpotBelow(last.page.page, *spot))
         spot = stretch.after
     return ListedLinks(tuple(links), None if spot is None else SpotBelow(0, *spot))
+
+
+async def _list_by_path(conn: Connection, pattern: UrlPattern) -> list[tuple[UrlKey, str]] | None:
+    """The URLs that fit, each with its host in reverse, by host and path; None if the hosts have too many URLs."""
+    row = {**_values(pattern, _Filter(None, None)), "first": pattern.first, "end": pattern.end}
+    row["limit"] = MOST_BY_PATH + 1
+    if (await fetch_value(conn, SQL["count_urls"], row) or 0) > MOST_BY_PATH:
+        return None
+    rows = await conn.execute(SQL["list_by_path"], row)
+    return [(UrlKey(*key), host) async for *key, host in rows]
+
+
+async def _walk_by_path(
+    found: Sequence[tuple[UrlKey, str]], after: SearchSpot | None, rows: int, within_s: float
+) -> AsyncIterator[_Stretch]:
+    """These URLs after a spot, `rows` of them at a time, until so many seconds are over."""
+    spots = [SearchSpot(key.url_key, host) for key, host in found]
+    begin = spots.index(after) + 1 if after in spots else 0
+    clock = asyncio.get_running_loop().time
+    begun_s = clock()
+    while begin < len(found) and clock() - begun_s < within_s:
+        end = begin + rows
+        yield _Stretch([key for key, _ in found[begin:end]], spots[end - 1] if end < len(found) else None)
+        begin = end
 
 
 async def _walk(

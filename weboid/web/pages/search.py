@@ -1,31 +1,32 @@
 """The search for external links by an address or a pattern, and for the pages of one wiki that use them (W-5).
 
-It is for people only: a search comes as a form of ours, never as an address, and the answer shows no pages but those of
-the wiki that was named (P-1).
+It is for people only: the first search of a reader comes as a form of ours; then each has an address to share, which
+shows others the form filled in. The answer shows no pages but those of the wiki that was named (P-1).
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
 from aiohttp import web
 
 from weboid.config import Config
 from weboid.core.url.farms import WikiName
 from weboid.core.url.patterns import MOST, MOST_WILDCARDS, Unfit, UnfitPattern, UrlPattern, parse_pattern
-from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.verdict.wiki_rules import rules_of
-from weboid.core.wikitext.settings import NOTHING_SAID
+from weboid.core.wikitext.settings import NOTHING_SAID, OfWiki
 from weboid.errors import NotFound
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.lists.search import Matches, SearchSpot, list_matches
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
+from weboid.web.http.lanes import lanes_of
 from weboid.web.request.cursor import INT64, Cursor
-from weboid.web.request.parameters import LANGUAGE, MOST_SHOWN, Parameters, copied_of, namespace_of
+from weboid.web.request.parameters import LANGUAGE, MOST_SHOWN, Parameters, copied_of, namespace_of, only, without
 from weboid.web.request.problem import Problem
+from weboid.web.request.route import Lane
 from weboid.web.service import Service, given_in, html_words
 from weboid.web.words.messages import Messages
 from weboid.wiki.criteria import numbers
@@ -59,16 +60,23 @@ class SearchPage:
         self._content = content
 
     async def form(self, request: web.Request) -> web.Response:
-        """The form, filled in from the address; nothing is looked up."""
+        """The form, filled in from the address; with what matches for people who have sent a form of ours before, as an
+        address to share."""
         given = given_in(request)
+        is_document = request.headers.get("Sec-Fetch-Dest", "document") == "document"
+        if "pattern" in given and is_document and await self._service.sessions.is_interactive(request):
+            async with lanes_of(request).turn(request, Lane.SEARCH):
+                return await self._answer(request, given)
         return await self._html(request, given, html_words(request, given))
 
     async def found(self, request: web.Request) -> web.Response:
         """The URLs that match, and the form again."""
-        service = self._service
-        given = await service.posted(request, _PURPOSE)
-        await service.sessions.note_interactive(request)
-        say = html_words(request, given)
+        given = await self._service.posted(request, _PURPOSE)
+        await self._service.sessions.note_interactive(request)
+        return await self._answer(request, given)
+
+    async def _answer(self, request: web.Request, given: Parameters) -> web.Response:
+        service, say = self._service, html_words(request, given)
         try:
             search = await self._search_query(given)
         except (Problem, NotFound) as error:
@@ -86,9 +94,11 @@ class SearchPage:
                 rules=rules_of(settings, service.policy),
                 after=search.after,
                 limit=ROWS,
+                by_path=True,
             )
-        links = [service.report(match.known, settings) for match in matches.matches]
-        return await self._html(request, given, say, search, matches, links)
+        about = only(given, "dbname", *sorted(LANGUAGE))
+        views = match_views(matches, service, settings, about, service.today(), say)
+        return await self._html(request, given, say, search, matches, views)
 
     async def _search_query(self, given: Parameters) -> _SearchQuery:
         pattern = _pattern_of(given)
@@ -113,20 +123,9 @@ class SearchPage:
         say: Messages,
         search: _SearchQuery | None = None,
         matches: Matches | None = None,
-        links: Sequence[LinkReport] = (),
+        found: Sequence[dict[str, Any]] = (),
         refused: Problem | None = None,
     ) -> web.Response:
-        day = self._service.today()
-        about = {other: value for other, value in given.items() if other in ("dbname", *LANGUAGE)}
-        found = [
-            {
-                "link": link_view(link, day, say),
-                "pages": match.pages,
-                "more": match.more,
-                "query": html.query({**about, "url": str(match.known.url)}),
-            }
-            for match, link in zip(matches.matches if matches else (), links, strict=True)
-        ]
         after = matches.after if matches else None
         return await self._service.form_html(
             request,
@@ -140,8 +139,25 @@ class SearchPage:
             wiki=None if search is None or search.name is None else str(search.name),
             is_answer=matches is not None,
             found=found,
-            after=None if after is None else _SPOT.text_of(*after),
+            next=None if after is None else html.query({**given, "after": _SPOT.text_of(*after)}),
+            first=html.query(without(given, "after")) if "after" in given else None,
+            share=html.query(without(given, "after")) if matches else None,
         )
+
+
+def match_views(
+    matches: Matches, service: Service, settings: OfWiki, about: Parameters, day: int, say: Messages
+) -> list[dict[str, Any]]:
+    """The URLs with the pages that use them, as the template ``matches.html`` takes them."""
+    return [
+        {
+            "link": link_view(service.report(match.known, settings), day, say),
+            "pages": match.pages,
+            "more": match.more,
+            "query": html.query({**about, "url": str(match.known.url)}),
+        }
+        for match in matches.matches
+    ]
 
 
 def content_namespaces(config: Config) -> dict[WikiName, frozenset[int]]:

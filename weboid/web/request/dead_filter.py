@@ -21,16 +21,18 @@ def dead_filter_of(given: Parameters) -> DeadFilter:
     if given.get("repaired", "no") not in _REPAIRED:
         raise Problem(400, "repaired")
     repaired = _REPAIRED[given["repaired"]] if "repaired" in given else None
-    namespace, copied = namespace_of(given), copied_of(given)
-    return DeadFilter(_domain_of(given), None, _path_of(given), namespace, copied, repaired)
+    domain, namespace, copied = (
+        domain_of(given["domain"]) if "domain" in given else "",
+        namespace_of(given),
+        copied_of(given),
+    )
+    return DeadFilter(domain, None, _path_of(given), namespace, copied, repaired)
 
 
-def _domain_of(given: Parameters) -> str:
-    """The domain in normal form, empty if none is given; ``*.`` in front of it is ignored."""
-    if "domain" not in given:
-        return ""
+def domain_of(text: str) -> str:
+    """The domain in normal form; ``*.`` in front of it is ignored. Raises Problem."""
     try:
-        domain = host_form(given["domain"].removeprefix("*."))
+        domain = host_form(text.removeprefix("*."))
     except InvalidUrl:
         raise Problem(400, "domain") from None
     if not is_domain(domain):
