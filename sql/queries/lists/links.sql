@@ -119,31 +119,36 @@ LIMIT %(limit)s
 
 -- name: list_fitting
 -- fan-out: of some dead links of a wiki, each by its keys. The places of those whose path begins with `path`, that are in a
--- namespace, repaired or not, and have an archived copy or none (NULL = any). Copies themselves need none.
+-- namespace, repaired or not, and have an archived copy or none (NULL = any). Copies themselves need none. Values with
+-- LIMIT, not EXISTS: of that a plan may be to read whole tables into a hash first.
 SELECT given.place
 FROM unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     WITH ORDINALITY AS given (page, bucket, host_key, url_key, place)
-WHERE (%(path)s::text = '' OR EXISTS (
-        SELECT FROM url
+WHERE (%(path)s::text = '' OR starts_with((
+        SELECT path FROM url
         WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
-            AND starts_with(url.path, %(path)s)))
-    AND (%(namespace)s::integer IS NULL OR EXISTS (
-        SELECT FROM page WHERE page.wiki = %(wiki)s AND page.page = given.page AND page.namespace = %(namespace)s))
-    AND (%(repaired)s::boolean IS NULL OR %(repaired)s::boolean = EXISTS (
-        SELECT FROM dead
+        LIMIT 1), %(path)s))
+    AND (%(namespace)s::integer IS NULL OR %(namespace)s::integer = (
+        SELECT namespace FROM page WHERE page.wiki = %(wiki)s AND page.page = given.page LIMIT 1))
+    AND (%(repaired)s::boolean IS NULL OR %(repaired)s::boolean = coalesce((
+        SELECT repaired FROM dead
         WHERE dead.wiki = %(wiki)s AND dead.page = given.page AND dead.bucket = given.bucket
-            AND dead.host_key = given.host_key AND dead.url_key = given.url_key AND dead.repaired))
-    AND (%(copied)s::boolean IS NULL OR %(copied)s::boolean
-        = (EXISTS (SELECT FROM snapshot
+            AND dead.host_key = given.host_key AND dead.url_key = given.url_key
+        LIMIT 1), false))
+    AND (%(copied)s::boolean IS NULL OR %(copied)s::boolean = coalesce((
+            SELECT true FROM snapshot
             WHERE snapshot.bucket = given.bucket AND snapshot.host_key = given.host_key
-                AND snapshot.url_key = given.url_key AND snapshot.archive = ANY(%(offered)s::smallint[]))
-        OR EXISTS (SELECT FROM replacement
+                AND snapshot.url_key = given.url_key AND snapshot.archive = ANY(%(offered)s::smallint[])
+            LIMIT 1), (
+            SELECT true FROM replacement
             WHERE replacement.bucket = given.bucket AND replacement.host_key = given.host_key
                 AND replacement.url_key = given.url_key AND replacement.archive = ANY(%(offered)s::smallint[])
-                AND replacement.works))
-        AND NOT EXISTS (SELECT FROM cited_copy
+                AND replacement.works
+            LIMIT 1), false)
+        AND (SELECT true FROM cited_copy
             WHERE cited_copy.bucket = given.bucket AND cited_copy.host_key = given.host_key
-                AND cited_copy.url_key = given.url_key))
+                AND cited_copy.url_key = given.url_key
+            LIMIT 1) IS NULL)
 ORDER BY given.place
 
 -- name: count_dead_links

@@ -53,3 +53,14 @@ async def test_many_days_have_a_bar_for_each_week(site: Site, days: int, bars: i
 async def test_titles_and_domains_of_a_wiki_are_escaped(site: Site) -> None:
     await add_pages(site, {7: ('"><script>', ["http://dead.demo/<b>"])})
     assert "<script>" not in await site.text(PATH)
+
+
+async def test_where_too_many_have_a_copy_the_list_goes_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    await add_pages(site, {7: ("P7", ["http://dead.demo/7"])})
+    await site.wiki.execute("UPDATE dead SET repaired = page = 1, since = page")
+    assert "continues in the next part" not in await site.text(PATH)
+    monkeypatch.setattr("weboid.store.lists.links.BUDGET", 1)
+    body = await site.text(PATH)
+    assert "continues in the next part" in body
+    (path,) = [each for each in texts(body, "//main//a/@href") if "sort=oldest" in each]
+    assert texts(await site.text(path), '//a[@rel="next"]')

@@ -81,6 +81,7 @@ class PageOfWiki:
             ],
             "newest": self._links(newest.links, settings, day, say),
             "oldest": self._links(oldest.links, settings, day, say),
+            "has_older": oldest.after is not None,
             "passes": _passes(status, str(name), day, say),
         }
         return await service.html(request, "wiki.html", {**given, "dbname": str(name)}, say, **values)
