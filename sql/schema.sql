@@ -479,6 +479,7 @@ CREATE TABLE snapshot (
     wanted smallint,
     note smallint NOT NULL DEFAULT 0,
     address text,
+    preview text CHECK (octet_length(preview) <= 200),
     PRIMARY KEY (host_key, url_key, bucket, archive)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02);
 CREATE INDEX snapshot_due ON snapshot (archive, due);
@@ -807,16 +808,21 @@ CREATE TABLE robot_page (
     etag text NOT NULL,
     modified text NOT NULL,
     ids bytea NOT NULL,
+    title text NOT NULL DEFAULT '',
+    description text NOT NULL DEFAULT '',
     PRIMARY KEY (task, url_key)
 );
 
--- Its links with their places, packed (store/site/entry.py): written only when the content has changed.
+-- Its links with their places, packed (store/site/entry.py): written only when the content has changed. `leads_to` = keys
+-- of those URLs that are written in full.
 CREATE TABLE robot_link (
     url_key bigint NOT NULL,
     task integer NOT NULL,
     links bytea NOT NULL,
+    leads_to bigint[] NOT NULL DEFAULT '{}',
     PRIMARY KEY (task, url_key)
 );
+CREATE INDEX robot_link_leads_to ON robot_link USING gin (leads_to);
 ALTER TABLE robot_link ALTER COLUMN links SET STORAGE EXTERNAL;
 
 -- Places of links in the last run of a task that was ordered, packed (store/site/ordered.py), `size` of them in a row:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from time import process_time
 
 import pytest
 
@@ -16,8 +17,9 @@ from weboid.errors import ConfigError, StoreError
 from weboid.robot.orders import Orders
 from weboid.site.keep import Remembered, RunMemory
 from weboid.site.place import Place
+from weboid.site.reading import kept_page, page_again, page_of
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.site.entry import KeptPage
+from weboid.store.site.entry import KeptPage, list_leading
 from weboid.store.site.task import KEPT_DAYS
 
 _ORIGIN = "http://site.test"
@@ -30,7 +32,12 @@ _PAGE = KeptPage(
     "Sat, 28 Nov 2026 10:00:00 GMT",
     b"\x00\x01",
     False,
+    "The site",
+    "A description.",
     (
+        DocumentLink("a", "https://Other.demo/x/../b#part", 3, 1),
+        DocumentLink("a", "http://site.test/own", 3, 2),
+        DocumentLink("a", "http://[", 3, 3),
         DocumentLink("a", "b.html#part", 3, 14, "the text", "nofollow"),
         DocumentLink("img", "ü.png", 4, 1),
     ),
@@ -223,3 +230,25 @@ async def test_a_task_is_not_taken_for_that_of_another_site(pool: Pool) -> None:
     with pytest.raises(ConfigError, match="'docs' remembers http"):
         async with _run(pool, 101, start="http://staging.test/"):
             pass
+
+
+async def test_pages_of_mapped_sites_are_found_by_the_urls_of_others_to_which_they_lead(pool: Pool) -> None:
+    async with _run(pool, 100) as run:
+        await run.note(_URL, _FINE, Remembered(), _PAGE)
+        await run.end({}, is_whole=True)
+    async with pool.connection() as conn:
+        found = await list_leading(conn, "https://other.demo/b", limit=2)
+        assert found == [(_URL, "The site", "A description.")]
+        assert len(await list_leading(conn, "http://site.test/own", limit=2)) == 1
+        assert await list_leading(conn, "https://other.demo/", limit=2) == []
+
+
+def test_a_page_is_read_with_its_own_words_in_linear_time() -> None:
+    markup = "<title>\u202eThe &amp; site</title><meta name=description content='A \n description.'>"
+    page = page_of(_URL, markup.encode(), {}, Orders(3), with_anchors=False)
+    assert (page.title, page.description) == ("The & site", "A description.")
+    kept = kept_page(page, {})
+    assert page_again(_URL, kept).title == kept.title == "The & site"
+    begun = process_time()
+    page_of(_URL, b"<meta name=description content=' name=description " * 20_000, {}, Orders(3), with_anchors=False)
+    assert process_time() - begun < 3

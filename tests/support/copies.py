@@ -25,7 +25,14 @@ WANTED = days_from_epoch(date(2016, 5, 5))
 
 
 async def keep_copies(
-    pool: Pool, url: str, *, day: int, snapshots: Sequence[str] = (), note: int = 0, said: Said = MappingProxyType({})
+    pool: Pool,
+    url: str,
+    *,
+    day: int,
+    snapshots: Sequence[str] = (),
+    note: int = 0,
+    preview: str | None = None,
+    said: Said = MappingProxyType({}),
 ) -> None:
     """Keeps a snapshot of 3 May 2016 at each of these services, and what others said, by service; a text is what was
     passed over by a look-up that found nothing suitable."""
@@ -35,7 +42,9 @@ async def keep_copies(
         await record_snapshots(
             conn,
             [
-                StoredSnapshot(key, NUMBERS[name], stamp, Origin.CHOSEN, day + 91, day, 0, WANTED, note)
+                StoredSnapshot(
+                    key, NUMBERS[name], stamp, Origin.CHOSEN, day + 91, day, 0, WANTED, note, preview=preview
+                )
                 for name in snapshots
             ],
         )

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from html import unescape
 from itertools import islice
 from typing import Final, NamedTuple
 from zlib import crc32
 
 import ada_url
 
+from weboid.core.document.card import DESCRIPTION_BYTES, plain
 from weboid.core.document.charset import decoder_of
 from weboid.core.document.links import DocumentLink, links_of
 from weboid.core.url.hosts import InvalidUrl
@@ -28,6 +30,13 @@ _WRITTEN: Final = 2_000
 """Characters of a URL that is none, as it is shown."""
 _HASH_BYTES: Final = 16
 _META: Final = re.compile(r"<meta(?=[\s/])[^>]{1,500}>", re.IGNORECASE)
+_HEAD: Final = 65_536
+"""Characters in which title and description stand."""
+_TITLE: Final = re.compile(r"<title\b[^>]{0,200}>(?P<words>[^<]{1,2000})", re.IGNORECASE)
+_DESCRIPTION: Final = re.compile(
+    r"<meta\s[^>]{0,200}?name=[\"']?description[\"']?\s[^>]{0,200}?content=([\"'])(?P<words>[^>]{1,2000}?)\1",
+    re.IGNORECASE,
+)
 _FOR_ROBOTS: Final = re.compile(r"\bname\s*+=\s*+[\"']?+(?:robots|weboid)\b", re.IGNORECASE)
 _NO_FOLLOW: Final = re.compile(r"\b(?:nofollow|none)\b", re.IGNORECASE)
 _OTHER_ROBOT: Final = re.compile(r"\s*+([a-z][\w-]*+)\s*+:", re.IGNORECASE)
@@ -60,6 +69,8 @@ class SitePage:
     written: Sequence[DocumentLink] = ()
     """All that was read, those of kind `base`, too."""
     source: str = ""
+    title: str = ""
+    description: str = ""
 
 
 def page_of(url: str, body: bytes, headers: Mapping[str, str], orders: Orders, *, with_anchors: bool) -> SitePage:
@@ -80,6 +91,8 @@ def page_of(url: str, body: bytes, headers: Mapping[str, str], orders: Orders, *
         content_hash=blake2b(folder.encode() + b"\n" + body, digest_size=_HASH_BYTES).digest(),
         written=written,
         source=markup if orders.needs_source else "",
+        title=_words(_TITLE.search(markup, 0, _HEAD)),
+        description=_words(_DESCRIPTION.search(markup, 0, _HEAD)),
     )
 
 
@@ -87,14 +100,21 @@ def page_again(url: str, kept: KeptPage) -> SitePage:
     """The page that is kept of a URL."""
     anchors = array("I", kept.ids) if kept.ids else None
     links, _ = _with_targets(url, kept.links)
-    return SitePage(links, False, kept.followed, anchors, kept.content_hash, kept.links)
+    words = {"title": kept.title, "description": kept.description}
+    return SitePage(links, False, kept.followed, anchors, kept.content_hash, kept.links, **words)
 
 
 def kept_page(page: SitePage, headers: Mapping[str, str]) -> KeptPage:
     """The page as it is kept."""
     etag, modified = (headers.get(name, "") for name in ("etag", "last-modified"))
     ids = b"" if page.anchors is None else page.anchors.tobytes()
-    return KeptPage(page.content_hash, etag, modified, ids, page.is_followed, tuple(page.written))
+    words = page.title, page.description
+    return KeptPage(page.content_hash, etag, modified, ids, page.is_followed, *words, tuple(page.written))
+
+
+def _words(found: re.Match[str] | None) -> str:
+    """The words of a page about itself, bounded and without hidden characters."""
+    return plain(unescape(found["words"]), DESCRIPTION_BYTES) if found else ""
 
 
 def number_of(anchor: str) -> int:

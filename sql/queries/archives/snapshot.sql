@@ -1,15 +1,18 @@
 -- The chosen copies of URLs, one at each archive, and how many of them were dropped in a quarter (A-1, A-3, U-8).
 
 -- name: record_snapshots
-INSERT INTO snapshot (bucket, host_key, url_key, archive, stamp, origin, due, asked, strikes, wanted, note, address)
+INSERT INTO snapshot (
+    bucket, host_key, url_key, archive, stamp, origin, due, asked, strikes, wanted, note, address, preview
+)
 SELECT * FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(archive)s::smallint[],
     %(stamp)s::bigint[], %(origin)s::smallint[], %(due)s::smallint[], %(asked)s::smallint[], %(strikes)s::smallint[],
-    %(wanted)s::smallint[], %(note)s::smallint[], %(address)s::text[])
-    AS given (bucket, host_key, url_key, archive, stamp, origin, due, asked, strikes, wanted, note, address)
+    %(wanted)s::smallint[], %(note)s::smallint[], %(address)s::text[], %(preview)s::text[])
+    AS given (bucket, host_key, url_key, archive, stamp, origin, due, asked, strikes, wanted, note, address, preview)
 ORDER BY bucket, host_key, url_key, archive
 ON CONFLICT (bucket, host_key, url_key, archive) DO UPDATE
 SET stamp = excluded.stamp, origin = excluded.origin, due = excluded.due, asked = excluded.asked,
-    strikes = excluded.strikes, wanted = excluded.wanted, note = excluded.note, address = excluded.address
+    strikes = excluded.strikes, wanted = excluded.wanted, note = excluded.note, address = excluded.address,
+    preview = excluded.preview
 
 -- name: record_cited_snapshots
 -- What was chosen stays, and what was cited first.
@@ -49,7 +52,8 @@ RETURNING snapshot.bucket, snapshot.host_key, snapshot.url_key, snapshot.archive
 
 -- name: record_visit
 -- Only of the copy that was visited: there may be another one by now.
-UPDATE snapshot SET asked = %(asked)s, due = %(due)s, strikes = %(strikes)s, stamp = %(new_stamp)s
+UPDATE snapshot SET asked = %(asked)s, due = %(due)s, strikes = %(strikes)s, stamp = %(new_stamp)s,
+    preview = coalesce(%(preview)s, preview)
 WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s AND archive = %(archive)s
     AND stamp = %(stamp)s
 

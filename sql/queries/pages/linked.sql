@@ -27,15 +27,15 @@ SELECT given.place, url.status, url.since, url.asked, url.older, url.strikes, ur
     ) END,
     CASE WHEN NOT url.reason = ANY(%(working)s::smallint[]) AND url.due < 32767 THEN (
         SELECT json_agg(json_build_array(archive, outcome, asked, due, passed, stamp, origin, wanted, note, address,
-            strikes))
+            strikes, preview))
         FROM (
             SELECT archive, NULL::smallint AS outcome, asked, due, NULL AS passed, stamp, origin, wanted, note, address,
-                strikes
+                strikes, preview
             FROM snapshot
             WHERE snapshot.bucket = given.bucket AND snapshot.host_key = given.host_key
                 AND snapshot.url_key = given.url_key
             UNION ALL
-            SELECT archive, outcome, asked, due, passed, NULL, NULL, NULL, NULL, NULL, NULL
+            SELECT archive, outcome, asked, due, passed, NULL, NULL, NULL, NULL, NULL, NULL, NULL
             FROM lookup
             WHERE lookup.bucket = given.bucket AND lookup.host_key = given.host_key
                 AND lookup.url_key = given.url_key

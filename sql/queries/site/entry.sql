@@ -19,7 +19,7 @@ ORDER BY url_key
 LIMIT %(limit)s
 
 -- name: find_entries
-SELECT robot_entry.url_key, content_hash, etag, modified, ids, followed, links,
+SELECT robot_entry.url_key, content_hash, etag, modified, ids, followed, title, description, links,
     status, since, asked, older, strikes, failing_since, failing_until, evidence, reason, target, mime, size_kib, http,
     state_since
 FROM unnest(%(url_key)s::bigint[]) AS given (url_key)
@@ -53,20 +53,33 @@ ON CONFLICT (task, url_key) DO UPDATE SET
     http = excluded.http, state_since = excluded.state_since, loaded = excluded.loaded
 
 -- name: record_pages
-INSERT INTO robot_page (task, url_key, content_hash, etag, modified, ids, followed)
-SELECT %(task)s, given.url_key, given.content_hash, given.etag, given.modified, given.ids, given.followed
+INSERT INTO robot_page (task, url_key, content_hash, etag, modified, ids, followed, title, description)
+SELECT %(task)s, given.*
 FROM unnest(
     %(url_key)s::bigint[], %(content_hash)s::bytea[], %(etag)s::text[], %(modified)s::text[], %(ids)s::bytea[],
-    %(followed)s::boolean[]
-) AS given (url_key, content_hash, etag, modified, ids, followed)
+    %(followed)s::boolean[], %(title)s::text[], %(description)s::text[]
+) AS given (url_key, content_hash, etag, modified, ids, followed, title, description)
 ORDER BY given.url_key
 ON CONFLICT (task, url_key) DO UPDATE SET
     content_hash = excluded.content_hash, etag = excluded.etag, modified = excluded.modified, ids = excluded.ids,
-    followed = excluded.followed
+    followed = excluded.followed, title = excluded.title, description = excluded.description
 
 -- name: record_links
-INSERT INTO robot_link (task, url_key, links)
-SELECT %(task)s, given.url_key, given.links
-FROM unnest(%(url_key)s::bigint[], %(links)s::bytea[]) AS given (url_key, links)
+-- The keys of a page come as a text of an array: rows of an array of arrays have one length.
+INSERT INTO robot_link (task, url_key, links, leads_to)
+SELECT %(task)s, given.url_key, given.links, given.leads_to::bigint[]
+FROM unnest(%(url_key)s::bigint[], %(links)s::bytea[], %(leads_to)s::text[]) AS given (url_key, links, leads_to)
 ORDER BY given.url_key
-ON CONFLICT (task, url_key) DO UPDATE SET links = excluded.links
+ON CONFLICT (task, url_key) DO UPDATE SET links = excluded.links, leads_to = excluded.leads_to
+
+-- name: list_leading
+-- fan-out: by the index of keys; a folder has no address that others could open.
+SELECT CASE WHEN left(entry.url, 1) = '/' THEN substring(task.starts[1] FROM '^https?://[^/]+') || entry.url
+    ELSE entry.url END, page.title, page.description
+FROM robot_link AS link
+JOIN robot_task AS task USING (task)
+JOIN robot_entry AS entry USING (task, url_key)
+JOIN robot_page AS page USING (task, url_key)
+WHERE link.leads_to @> ARRAY[%(url_key)s::bigint] AND task.starts[1] LIKE 'http%%'
+ORDER BY link.task, link.url_key
+LIMIT %(limit)s

@@ -22,11 +22,11 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
     AS given (bucket, host_key, url_key)
 CROSS JOIN LATERAL (
     SELECT archive, NULL::smallint AS outcome, asked, due, NULL AS passed, stamp, origin, wanted, note, address,
-        strikes
+        strikes, preview
     FROM snapshot
     WHERE snapshot.bucket = given.bucket AND snapshot.host_key = given.host_key AND snapshot.url_key = given.url_key
     UNION ALL
-    SELECT archive, outcome, asked, due, passed, NULL, NULL, NULL, NULL, NULL, NULL
+    SELECT archive, outcome, asked, due, passed, NULL, NULL, NULL, NULL, NULL, NULL, NULL
     FROM lookup
     WHERE lookup.bucket = given.bucket AND lookup.host_key = given.host_key AND lookup.url_key = given.url_key
 ) AS kept

@@ -172,6 +172,8 @@ async def test_a_front_page_or_a_beginning_gives_way_to_the_page_itself_and_is_k
             result = await asked([archive.service()])
         assert (result.outcome, result.found and result.found.stamp) == (LookupOutcome.FOUND, stamp)
         assert result.requests == (2 if nearest is story else 3)
+        assert result.found
+        assert result.found.preview == ("Gone" if act else "The wheel of the old mill")
 
 
 async def test_where_the_index_is_closed_the_other_voice_finds_a_copy_or_never_none(real_archive: RealArchive) -> None:

@@ -84,6 +84,16 @@ async def test_a_snapshot_that_plays_is_asked_for_raw_once_a_quarter(wiki: WikiI
     assert counts(await sweep(wiki, archive, DAY + QUARTER_DAYS))["visited"] == 3
 
 
+async def test_a_visit_notes_what_the_copy_shows_and_one_that_does_not_find_it_forgets_nothing(
+    wiki: WikiInStore, archive: MadeArchive
+) -> None:
+    await keep(wiki, 1)
+    await sweep(wiki, archive, DAY)
+    archive.usual = absent
+    await sweep(wiki, archive, DAY + QUARTER_DAYS)
+    assert await wiki.rows("SELECT preview, strikes FROM snapshot") == [("The mill and its wheel", 1)]
+
+
 @pytest.mark.parametrize("deed", [absent, no_moment, moved_to(20190101000000)])
 async def test_what_is_missing_three_times_is_dropped(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
     await keep(wiki, 8)

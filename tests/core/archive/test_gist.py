@@ -2,10 +2,11 @@
 
 from datetime import UTC, date, datetime
 
+import pytest
 from support.pages import page, prose
 
 from weboid.core.archive.captures import Capture, ServiceReply
-from weboid.core.archive.gist import Gist, gist_of, is_better
+from weboid.core.archive.gist import Gist, gist_of, is_better, preview_of
 from weboid.core.archive.rows.fitness import Wish
 from weboid.core.url.urls import parse
 
@@ -64,3 +65,20 @@ def test_the_page_itself_is_better_than_a_front_page_and_more_text_than_its_begi
 def test_what_is_no_page_is_not_compared() -> None:
     reply = ServiceReply(200, {"content-type": "application/pdf"}, b"%PDF-1.4 " + b"x" * 99)
     assert gist_of(Capture(TAKEN, STORY, 200), reply, Wish(parse(STORY), TAKEN, date(2026, 11, 22))) is None
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "preview"),
+    [
+        ("The old mill", "<h1>Its wheel</h1><h2>Oak</h2>", "The old mill\nIts wheel"),
+        ("The old mill - Herald", "<h1>The old mill</h1>", "The old mill - Herald"),
+        ("", "<h1>Its wheel</h1>", "Its wheel"),
+        ("\u202elive\u202c\nnow", "<h1>\u2066Its</h1>", "live now\nIts"),
+        ("字" * 99, f"<h1>{'字' * 99}!</h1>", "字" * 39 + "…\n" + "字" * 25 + "…"),
+    ],
+)
+def test_a_preview_is_the_title_and_a_first_heading_that_says_more(title: str, body: str, preview: str) -> None:
+    reply = ServiceReply(200, {"content-type": "text/html"}, page(title, body=body))
+    assert preview_of(reply, STORY) == preview
+    assert len(preview.encode()) <= 200
+    assert preview_of(ServiceReply(200, {"content-type": "application/pdf"}, b"%PDF-1.4"), STORY) == ""

@@ -33,8 +33,11 @@ ADDRESS = f"https://web.archive.org/web/20160503120000/{DEAD}"
 SAID = "Archived copy of May 3, 2016 (Wayback Machine), 2 days before the link was first seen."
 
 
-async def keep(site: Site, *snapshots: str, url: str = DEAD, note: int = 0, **said: LookupOutcome | str) -> None:
-    await keep_copies(site.wiki.pool, url, day=TODAY - 1, snapshots=snapshots, note=note, said=said)
+async def keep(
+    site: Site, *snapshots: str, url: str = DEAD, note: int = 0, preview: str | None = None, **said: LookupOutcome | str
+) -> None:
+    day = TODAY - 1
+    await keep_copies(site.wiki.pool, url, day=day, snapshots=snapshots, note=note, preview=preview, said=said)
 
 
 async def about(site: Site, more: str = "", url: str = DEAD) -> str:
@@ -88,6 +91,15 @@ async def test_why_there_is_no_copy_is_distinguished_in_words_everywhere(
     (link,) = (await answer_to(site, API))["pages"][0]["links"]
     assert (link["archived"], link["copy_summary"]) == (request.node.callspec.id, words)
     assert texts(await about(site), '//p[@class="copy"]') == [words]
+
+
+async def test_what_a_copy_shows_stands_next_to_it_as_a_stranger_s_words(site: Site) -> None:
+    await keep(site, "wayback", preview="Weboid: <b>safe\n\u202eelvis")
+    (link,) = (await answer_to(site, API))["pages"][0]["links"]
+    assert link["snapshots"][0]["preview"] == "Weboid: <b>safe\n\u202eelvis"
+    body = await site.text(PAGE)
+    assert texts(body, COPY)[0].endswith("It shows: Weboid: <b>safe · ⟨U+202E⟩elvis.")
+    assert [each.text for each in nodes(body, f"{COPY}//bdi") if each.text] == ["Weboid: <b>safe", "⟨U+202E⟩elvis"]
 
 
 async def test_all_formats_say_the_same(site: Site) -> None:

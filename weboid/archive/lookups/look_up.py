@@ -33,7 +33,7 @@ from weboid.core.archive.choice import (
     note_of,
 )
 from weboid.core.archive.dialects.link_format import memento_at
-from weboid.core.archive.gist import Gist, gist_of, is_better
+from weboid.core.archive.gist import Gist, gist_of, is_better, preview_of
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.redirect_copies import MOST_HOPS, StoredHop, follow, lands
@@ -141,7 +141,7 @@ class _LookUp:
         else:
             if why is None:
                 note = Note.REDIRECTS if _redirects(played.replayed) else note_of(played.capture, self._wish)
-                self._find(service, played.capture, note, is_given=True)
+                self._find(service, played.capture, note, played, is_given=True)
                 return True
         rest_s = self._rest_s(service, outcome)
         passed = (PassedOver(stamp_of(copy.taken), why),)
@@ -197,7 +197,7 @@ class _LookUp:
             return False
         failed: list[tuple[Capture, Replayed, str]] = []
         if (shown := await self._play_best(service, ranked, wish, failed)) is not None:
-            self._find(service, shown.capture, note_of(shown.capture, wish))
+            self._find(service, shown.capture, note_of(shown.capture, wish), shown)
             return True
         led = [capture for capture, replayed, _ in failed if _redirects(replayed)]
         for capture in (*led, *ranked.redirects)[: 1 if len(failed) < MOST_TRIES else 0]:
@@ -314,12 +314,21 @@ class _LookUp:
         status, taken = shown.replayed.status, shown.replayed.taken
         return verified(shown.capture, shown.reply, wish, status=status, taken=taken)
 
-    def _find(self, service: ArchiveService, capture: Capture, note: Note, *, is_given: bool = False) -> None:
+    def _find(
+        self,
+        service: ArchiveService,
+        capture: Capture,
+        note: Note,
+        shown: _Played | None = None,
+        *,
+        is_given: bool = False,
+    ) -> None:
         stamp = stamp_of(capture.taken)
         address = reader_address(service, stamp, capture.original, capture.address)
         own = address if capture.address is not None and not service.is_raw else None
+        preview = preview_of(shown.reply, capture.original) if shown else ""
         self.result.found = FoundCopy(
-            service, stamp, capture.original, capture.taken, address, note, own, is_given=is_given
+            service, stamp, capture.original, capture.taken, address, note, own, is_given=is_given, preview=preview
         )
         self.result.tries.append(ServiceTry(service, LookupOutcome.FOUND, is_given=is_given))
 

@@ -37,6 +37,8 @@ class FoundCopy:
     note: Note = Note.NONE
     own_address: str | None = None
     is_given: bool = False
+    preview: str = ""
+    """Its title and first heading; none of one that redirects."""
 
 
 @dataclass(frozen=True, slots=True)

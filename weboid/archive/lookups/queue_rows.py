@@ -106,6 +106,7 @@ def snapshot_row(key: UrlKey, found: FoundCopy, day: int, *, wanted: int, origin
         wanted=wanted,
         note=int(found.note),
         address=found.own_address,
+        preview=found.preview or None,
     )
 
 

@@ -10,7 +10,9 @@ from typing import Final
 from weboid.archive.service.client import ArchiveClient, redirect_of
 from weboid.core.archive.addresses import reader_address, replay_address, stamp_of
 from weboid.core.archive.captures import Capture, ServiceReply
+from weboid.core.archive.gist import preview_of
 from weboid.core.archive.replay import Replayed, ReplayResult, capture_named, replay_of
+from weboid.core.archive.rows.fitness import GOOD
 from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
 from weboid.core.archive.visits import cited_observation, is_within
 from weboid.core.observe.observation import Observation, RawResponse
@@ -114,7 +116,8 @@ class Replays:
         replayed = replay_of(reply, stamp=stamp, url=url, service=service)
         if replayed.result is ReplayResult.NOTHING and reply.code is not None and reply.code < _THROTTLED:
             await self._client.failed(service, RequestKind.REPLAY, replayed.why)
-        return replayed
+        is_shown = replayed.result is ReplayResult.PLAYS and replayed.status == GOOD
+        return replayed._replace(preview=preview_of(reply, str(url))) if is_shown else replayed
 
     async def _seen(
         self, service: ArchiveService, address: str, original: Url

@@ -160,8 +160,9 @@ class SnapshotRounds(GroupVisits[StoredSnapshot, Url, _SnapshotVisit]):
         asked = snapshot.asked if judgement.outcome is VisitOutcome.WAITING else self._today
         moved = replayed.taken if replayed.result is ReplayResult.MOVED else None
         stamp = None if moved is None else stamp_of(moved)
+        due, strikes, preview = judgement.due, judgement.strikes, replayed.preview
         async with self._pool.connection() as conn:
-            await record_visit(conn, snapshot, asked=asked, due=judgement.due, strikes=judgement.strikes, stamp=stamp)
+            await record_visit(conn, snapshot, asked=asked, due=due, strikes=strikes, stamp=stamp, preview=preview)
 
     async def _counted(self, conn: Connection, archive: int, day: int) -> Withdrawn:
         """The number dropped of a service in this quarter; with an operator's word a new one begins (D-141)."""

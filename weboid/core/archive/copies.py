@@ -68,6 +68,8 @@ class ShownSnapshot(NamedTuple):
     wanted: int | None = None
     wanted_is: DistanceTo = DistanceTo.FIRST_SEEN
     is_verified: bool = False
+    preview: str | None = None
+    """A stranger's words: title and first heading of what it showed when it was verified, one a line."""
 
     @property
     def stamp(self) -> str | None:
@@ -170,5 +172,6 @@ def _snapshot_as_json(shown: ShownSnapshot) -> dict[str, Any]:
         "origin": shown.origin.value,
         "checked": None if shown.checked is None else iso(shown.checked),
         "verified": shown.is_verified,
+        "preview": shown.preview,
         "note": None if shown.remark is Note.NONE else shown.remark.name.lower(),
     }

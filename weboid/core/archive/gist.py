@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from weboid.core.archive.captures import Capture, ServiceReply
 from weboid.core.archive.rows.fitness import GOOD, Wish
 from weboid.core.archive.verification import stored_response
+from weboid.core.document.card import plain
 from weboid.core.document.document import Document
 from weboid.core.document.folding import folded, phrases, segments
 from weboid.core.signs.soft404 import is_in_path
@@ -54,6 +55,16 @@ def gist_of(capture: Capture, reply: ServiceReply, wish: Wish) -> Gist | None:
     if not document.is_page:
         return None
     return Gist(folded(document.title), len(document.words), _looks_front(document, asked))
+
+
+def preview_of(reply: ServiceReply, url: str) -> str:
+    """The title and the first heading of what a copy shows, 200 bytes at most, with a line break between them.
+
+    Without what the title says already; empty of what is no page.
+    """
+    document = stored_response(reply, url, GOOD).document
+    title, heading = plain(document.title, 120), plain(next(iter(document.headings), ""), 79)
+    return title if f" {folded(heading)} " in f" {folded(title)} " else f"{title}\n{heading}".strip()
 
 
 def is_better(other: Gist, kept: Gist) -> bool:

@@ -76,7 +76,7 @@ class Replayed(NamedTuple):
 
     `status` is the captured page's, None if there was none; `taken` the moment of the capture that was replayed or is
     led to. `location` is absolute: the target of a captured redirect (PLAYS), or of the archive's own (MOVED).
-    `rest_s` is the pause that the service requests.
+    `rest_s` is the pause that the service requests; `preview` what a copy that plays shows (``gist.preview_of``).
     """
 
     result: ReplayResult
@@ -85,6 +85,7 @@ class Replayed(NamedTuple):
     taken: datetime | None = None
     location: str | None = None
     rest_s: float | None = None
+    preview: str = ""
 
 
 def replay_of(reply: ServiceReply, *, stamp: int, url: Url, service: ArchiveService) -> Replayed:

@@ -46,7 +46,7 @@ class KeptSnapshot(NamedTuple):
     """A row of the table ``snapshot``. `asked` and `wanted` are days, `origin` and `note` stored numbers.
 
     `address` is the snapshot's own, None where it follows from stamp and URL; `strikes` are the visits in a row that
-    did not find it.
+    did not find it; `preview` is its title and first heading.
     """
 
     archive: int
@@ -57,6 +57,7 @@ class KeptSnapshot(NamedTuple):
     note: int = 0
     address: str | None = None
     strikes: int = 0
+    preview: str | None = None
 
     @property
     def is_verified(self) -> bool:
@@ -123,7 +124,7 @@ def _chosen_by_rule(rows: Iterable[KeptSnapshot], url: Url, services: Services) 
         if address is None or taken is None:
             continue
         shown = ShownSnapshot(BY_NUMBER[row.archive], address, str(url), taken, _ORIGINS[row.origin], row.asked)
-        yield shown._replace(note=Note(row.note), wanted=row.wanted, is_verified=row.is_verified)
+        yield shown._replace(note=Note(row.note), wanted=row.wanted, is_verified=row.is_verified, preview=row.preview)
 
 
 def _address(row: KeptSnapshot, url: Url, services: Services) -> str | None:

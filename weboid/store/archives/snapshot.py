@@ -55,6 +55,8 @@ class StoredSnapshot:
     wanted: int | None = None
     note: int = 0
     address: str | None = None
+    preview: str | None = None
+    """Written, but not read here: answers show it (``core/verdict/kept_copies``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +112,21 @@ async def lease_snapshots(
 
 
 async def record_visit(
-    conn: Connection, snapshot: StoredSnapshot, *, asked: int | None, due: int, strikes: int, stamp: int | None = None
+    conn: Connection,
+    snapshot: StoredSnapshot,
+    *,
+    asked: int | None,
+    due: int,
+    strikes: int,
+    stamp: int | None = None,
+    preview: str | None = None,
 ) -> bool:
     """Records what a visit found; returns whether this is still the snapshot. `asked` stays None while it never played.
 
-    `stamp` = the archive has moved the copy there.
+    `stamp` = the archive has moved the copy there; `preview` is what it shows, None = that is not known anew.
     """
     row = {**_place(snapshot), "asked": asked, "due": due, "strikes": strikes, "new_stamp": stamp or snapshot.stamp}
+    row["preview"] = preview or None
     return (await conn.execute(SQL["record_visit"], row)).rowcount > 0
 
 
@@ -165,7 +175,7 @@ async def _with_urls(conn: Connection, snapshots: Sequence[StoredSnapshot]) -> l
 def _columns(rows: Sequence[StoredSnapshot]) -> Columns:
     return {
         **key_columns(each.key for each in rows),
-        **columns_of(rows, "archive stamp due asked strikes wanted note address"),
+        **columns_of(rows, "archive stamp due asked strikes wanted note address preview"),
         "origin": [int(each.origin) for each in rows],
     }
 

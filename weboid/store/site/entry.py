@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 import msgspec
@@ -9,7 +10,9 @@ import msgspec
 from weboid.core.document.links import DocumentLink
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UrlRecord
+from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.keys import url_key
+from weboid.core.url.urls import parse
 from weboid.store.db.rows import columns_of, record_columns, url_record
 from weboid.store.db.statements import Connection, fetch_all, statements
 from weboid.store.site.task import KeptTask
@@ -17,6 +20,8 @@ from weboid.store.site.task import KeptTask
 SQL: Final = statements("site/entry")
 _PAGE: Final = 5_000
 """States that are read at a time."""
+_MOST_LEADS: Final = 2_000
+"""URLs by which a page that leads to them can be found."""
 _LEVEL: Final = 1
 """Of compression: a sixth of the size for a tenth of the time that parsing took."""
 
@@ -31,12 +36,22 @@ class KeptPage(NamedTuple):
     """Hashes of the names that fragments can point to, as the caller packs them."""
     followed: bool
     """Robots may follow its links."""
+    title: str
+    description: str
     links: tuple[DocumentLink, ...]
     """As they are written, those of kind `base`, too."""
 
 
-NO_PAGE: Final = KeptPage(b"", "", "", b"", True, ())
+NO_PAGE: Final = KeptPage(b"", "", "", b"", True, "", "", ())
 """Stands for a document that there is no more."""
+
+
+class LeadingPage(NamedTuple):
+    """A page of a mapped site, with its own words."""
+
+    url: str
+    title: str
+    description: str
 
 
 class EntryState(NamedTuple):
@@ -84,11 +99,11 @@ async def find_entries(
     """The records and documents of those of these entries that there are."""
     found = {}
     async for key, *columns in await conn.execute(SQL["find_entries"], {"task": task, "url_key": list(keys)}):
-        content_hash, etag, modified, ids, followed, links = columns[:6]
+        *words, links = columns[:8]
         page = None
-        if content_hash:
-            page = KeptPage(content_hash, etag, modified, ids, followed, unpacked_links(links))
-        found[key] = url_record(columns[6:]), page
+        if words[0]:
+            page = KeptPage._make([*words, unpacked_links(links)])
+        found[key] = url_record(columns[8:]), page
     return found
 
 
@@ -99,12 +114,28 @@ async def record_entries(conn: Connection, task: int, entries: Sequence[KeptEntr
     row = {"task": task, "url_key": columns.pop("key"), **columns, **record_columns(each.record for each in entries)}
     await conn.execute(SQL["record_entries"], row)
     if pages := [(each, each.page) for each in entries if each.page]:
-        columns = columns_of((page for _, page in pages), "content_hash etag modified ids followed")
+        columns = columns_of((page for _, page in pages), "content_hash etag modified ids followed title description")
         await conn.execute(SQL["record_pages"], {"task": task, "url_key": [each.key for each, _ in pages], **columns})
     if pages := [(each, page) for each, page in pages if each.has_new_links]:
         links = [packed_links(page.links) for _, page in pages]
-        keys = [each.key for each, _ in pages]
-        await conn.execute(SQL["record_links"], {"task": task, "url_key": keys, "links": links})
+        leads = [f"{{{','.join(map(str, _leads_to(page.links)))}}}" for _, page in pages]
+        row = {"task": task, "url_key": [each.key for each, _ in pages], "links": links, "leads_to": leads}
+        await conn.execute(SQL["record_links"], row)
+
+
+async def list_leading(conn: Connection, url: str, *, limit: int) -> list[LeadingPage]:
+    """Some pages of sites that the robot has mapped, which lead to a URL in normal form."""
+    return await fetch_all(conn, LeadingPage, SQL["list_leading"], {"url_key": entry_key(url), "limit": limit})
+
+
+def _leads_to(links: Sequence[DocumentLink]) -> list[int]:
+    """The keys of the URLs to which a page links, of those that are written in full, as those of other sites are."""
+    keys = set()
+    for link in links:
+        if link.kind == "a" and link.url.startswith(("http:", "https:", "//")):
+            with suppress(InvalidUrl):
+                keys.add(entry_key(str(parse(f"https:{link.url}" if link.url[0] == "/" else link.url))))
+    return sorted(keys)[:_MOST_LEADS]
 
 
 def packed_links(links: Sequence[DocumentLink]) -> bytes:

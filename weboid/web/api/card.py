@@ -15,6 +15,7 @@ from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url
 from weboid.core.verdict.link_report import LinkReport
 from weboid.store.lists.links import list_uses
+from weboid.store.site.entry import list_leading
 from weboid.store.urls.card import StoredCard
 from weboid.web.answer.cards import Cards, FoundCard
 from weboid.web.answer.page import link_payload
@@ -23,6 +24,7 @@ from weboid.web.request.parameters import url_of
 from weboid.web.service import Service, given_in, machine_words
 
 _OTHERS: Final = 100
+_LEADING: Final = 20
 _CURSOR: Final = Cursor(PAGES, PAGES)
 """A wiki and a page."""
 
@@ -42,6 +44,7 @@ class LinkCards:
         key = key_of(url_of(given))
         async with self._service.pool.reading() as conn:
             uses = await list_uses(conn, key, answer.wiki, after=after, limit=_OTHERS + 1)
+            leading = await list_leading(conn, str(link.normal), limit=_LEADING)
         last = uses[_OTHERS - 1] if len(uses) > _OTHERS else None
         payload = {
             **self._service.head(answer.day, say),
@@ -59,6 +62,7 @@ class LinkCards:
                 for use in uses[:_OTHERS]
                 if (use.wiki, use.page) != (answer.wiki.wiki, page.page)
             ],
+            "mapped": [page._asdict() for page in leading],
             "continue": None if last is None else _CURSOR.text_of(last.wiki, last.page),
         }
         return self._service.send_payload(request, payload)

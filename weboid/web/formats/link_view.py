@@ -88,7 +88,13 @@ def snapshot_html(shown: ShownSnapshot, notes: Iterable[Markup], say: Messages) 
     href = phrases.href(shown.address)
     copy = escape(words) if href is None else _LINK.format(href, words)
     sentence = say.html("weboid-copy-only", copy) if distance is None else say.html("weboid-copy-told", copy, distance)
-    return Markup(" ").join([sentence, *notes])
+    shows = [] if not shown.preview else [say.html("weboid-copy-shows", words_html(shown.preview))]
+    return Markup(" ").join([sentence, *notes, *shows])
+
+
+def words_html(preview: str) -> Markup:
+    """A stranger's words: each line in an element of its own, whatever their direction."""
+    return Markup(" · ").join(Markup("<bdi>{}</bdi>").format(phrases.visible(line)) for line in preview.split("\n"))
 
 
 def _copy_html(copy: Snapshot, say: Messages) -> Markup:
