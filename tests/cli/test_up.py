@@ -59,7 +59,7 @@ async def test_up_feeds_checks_and_answers_starts_what_is_killed_again_and_ends_
             process = await place.start("--log=json", "up")
             try:
                 output = await systemd.until("READY=1", 60)
-                assert "STATUS=web runs; crawl runs; archive runs; maintain runs; feed runs" in output
+                assert "STATUS=web runs; crawl runs; archive runs; robot runs; maintain runs; feed runs" in output
                 assert not [each for each in output if "WATCHDOG" in each]
                 async with asyncio.timeout(60):
                     while await _verdicts(address) != {"working", "doubtful"}:

@@ -15,6 +15,8 @@ from weboid.config import CrawlConfig, NetConfig, RobotConfig
 from weboid.core.record.moment import Moment
 from weboid.mechanism.tasks import in_background
 from weboid.net.outbound import open_session
+from weboid.site.place import Place
+from weboid.site.places import KeptPlaces
 from weboid.site.tasks import RobotTasks
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.site.ordered import (
@@ -239,3 +241,16 @@ def _endless(pause_s: float) -> Script:
 async def _after(waiting: Awaitable[object], whole: bytes) -> AsyncIterator[bytes]:
     await waiting
     yield whole
+
+
+def test_places_that_come_while_others_are_written_are_written_next() -> None:
+    places = KeptPlaces()
+    broken = [Place(f"http://site.test/{number}", "", "", "a", "broken", 404, "not-found") for number in range(3)]
+    places.add(broken[0])
+    rows, taken = places.take()
+    places.add(broken[1])
+    places.give_back(taken)
+    places.add(broken[2]._replace(state="ok", reason=""))
+    assert ([each.size for each in rows], taken) == ([1], broken[:1])
+    assert places.take()[1] == broken[:2]
+    assert [each.size for each in places.take(all_of_them=True)[0]] == [1]

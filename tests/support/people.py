@@ -153,7 +153,7 @@ def _fields(form: html.HtmlElement) -> dict[str, str]:
     """The fields of a form with the values they have; buttons have none until somebody presses one."""
     fields = {}
     for field_ in form.iter("input", "textarea", "select"):
-        if name := field_.get("name"):
+        if (name := field_.get("name")) and (field_.get("type") != "checkbox" or "checked" in field_.attrib):
             fields[str(name)] = str(field_.get("value") or field_.text or "")
     return fields
 

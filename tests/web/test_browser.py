@@ -26,6 +26,7 @@ from support.browser import (
 )
 from support.copies import add_states
 from support.people import HOSTILE_NAME, People, Seen
+from support.robot import fill_task
 from support.stored import key
 from support.webservice import DEAD, PAGES, SPOOFED, TODAY
 
@@ -60,6 +61,15 @@ OPEN = {
     "copies-listed": f"/lists/dead?{_WIKI}&copy=with",
 }
 """The pages that anybody can open, those of errors with them."""
+
+
+ROBOT = {
+    "monitor": "/robot",
+    "task": "/robot/1",
+    "group": "/robot/1?host=gone.demo&reason=not-found&state=broken",
+    "tree": "/robot/1?at=/docs/",
+}
+"""The pages of the robot's tasks."""
 
 
 async def every_page(people: People, lang: str) -> AsyncIterator[tuple[str, Seen]]:
@@ -97,6 +107,11 @@ async def every_page(people: People, lang: str) -> AsyncIterator[tuple[str, Seen
     yield "admin-blocks", await boss.open(at("/admin"))
     sent = await boss.send_form(at("/admin"), "/admin/revert", state="kept")
     yield "admin-reviewed", await boss.open(sent.location)
+    yield "robot-form", await boss.open(at("/robot/start"))
+    wrong = {"starts": '"><b>' + "long" * 60, "depth": "x", "link_filters": "none"}
+    yield "robot-wrong", await boss.send_form(at("/robot/start"), "/robot/start", **wrong)
+    for name, query in ROBOT.items():
+        yield f"robot-{name}", await boss.open(at(query))
     yield "account-going", await nobody.send_form(at("/account"), "/account/in")
     await people.later()
     removed = await boss.send_form(at(f"/report?{_DEAD}"), "/report/remove")
@@ -131,6 +146,7 @@ async def fill(people: People) -> None:
             DeadPlace(PlaceKind.DOMAIN, "long." * 12 + "demo", 12_345, 67),
             DeadPlace(PlaceKind.NAMESPACE, "4", 1, 0),
         ]
+        await fill_task(conn)
         for day in range(TODAY - 50, TODAY):
             await record_totals(conn, {(day, figure): day for figure in DayFigure})
             of_wiki = WikiTotal(day, 1_000, 12_345, 1_000 + day, day, 300, day % 5, day % 3, True)

@@ -70,7 +70,7 @@ def test_toolforge_takes_what_the_runbook_says_of_jobs() -> None:
 @pytest.mark.long
 def test_toolforge_takes_the_jobs_and_they_fit_its_quota() -> None:
     jobs = loaded_jobs()
-    assert [job["name"] for job in jobs] == ["crawl", "feed", "events", "archive", "maintain"]
+    assert [job["name"] for job in jobs] == ["crawl", "feed", "events", "archive", "robot", "maintain"]
     web = yaml.safe_load((REPOSITORY / "service.template").read_text(encoding="utf-8"))
     shares = [(_gib(part.get("memory", part.get("mem"))), float(part["cpu"])) for part in [*jobs, web]]
     assert sum(memory for memory, _ in shares) <= QUOTA_GIB

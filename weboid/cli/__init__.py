@@ -30,10 +30,11 @@ _HELP: Final = frozenset({"-h", "--help"})
 _COMMANDS: Final = {
     "demo": "Plays weeks of a made-up wiki and web on this machine, then serves pages to click.",
     "config": "Prints a sample of the configuration, what holds now, or what is wrong with it.",
-    "up": "Runs everything: database, feed, events, crawler, archives, maintenance and web, until Ctrl-C.",
+    "up": "Runs everything: database, feed, events, crawler, archives, robot, maintenance and web, until Ctrl-C.",
     "serve": "Runs the webservice alone.",
     "crawl": "Checks the links that are due.",
     "archive": "Looks up copies of dead links in web archives.",
+    "robot": "Runs the tasks that administrators order on the page of the robot.",
     "feed": "Reads pages and their links into the database: from dumps, APIs, replicas and event streams.",
     "forget": "Deletes all that is about a wiki that is not watched any more.",
     "maintain": "Deletes what has expired, checks the store, raises and lowers alarms.",

@@ -1,4 +1,4 @@
-"""``weboid up``: database, feed, events, crawl, archive, web, maintenance as processes of one group, until stopped.
+"""``weboid up``: database, feed, events, crawl, archive, robot, web, maintenance as processes until stopped.
 
 ``processes/children`` keeps each running. However this process ends, none of them and no embedded server is left: they
 end when their sockets are closed, the server by the last of them or by its guard.
@@ -38,7 +38,8 @@ def command(ctx: click.Context) -> None:
     """
     config: Config = ctx.obj
     require_save_keys(config)  # Else one of the processes would fail again and again.
-    commands = {"web": ["serve"], "crawl": ["crawl"], "archive": ["archive"], "maintain": ["maintain", "--repeat"]}
+    commands = {"web": ["serve"]} | {name: [name] for name in ("crawl", "archive", "robot")}
+    commands["maintain"] = ["maintain", "--repeat"]
     if config.wikis or config.feed.watched:
         commands["feed"] = ["feed", "pass", "--repeat"]
         if config.feed.watched or any(wiki.name.farm == WMF.name for wiki in config.wikis):

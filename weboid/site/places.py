@@ -5,9 +5,8 @@ from itertools import groupby, islice
 from typing import Final
 
 from weboid.site.place import Place
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import storable
-from weboid.store.site.ordered import PlacesRow, packed_places, record_places
+from weboid.store.site.ordered import PlacesRow, packed_places
 
 FAULTS: Final = frozenset({"broken", "fragment", "doubtful"})
 _OF_FAULT: Final = 100
@@ -38,17 +37,22 @@ class KeptPlaces:
         self._others += not is_fault
         self._waiting.append(place)
 
-    async def write(self, conn: Connection, task: int, *, all_of_them: bool = False) -> None:
-        """Writes what waits: faults at once, others if there are enough for a row or it is to be `all_of_them`."""
+    def take(self, *, all_of_them: bool = False) -> tuple[list[PlacesRow], list[Place]]:
+        """Takes out what is to be written now, as rows and as it is: others than faults, if there are enough for a row
+        or it is to be `all_of_them`. What comes meanwhile waits for the next time."""
         faults = sorted((each for each in self._waiting if each.state in FAULTS), key=_group)
         others = [each for each in self._waiting if each.state not in FAULTS]
         whole = len(others) if all_of_them else len(others) - len(others) % _OF_OTHERS
         rows = [
-            self._row(batch, *group) for group, places in groupby(faults, _group) for batch in _parts(places, _OF_FAULT)
+            self._row(part, *group) for group, places in groupby(faults, _group) for part in _parts(places, _OF_FAULT)
         ]
-        rows += [self._row(batch, None, None, None) for batch in _parts(others[:whole], _OF_OTHERS)]
-        await record_places(conn, task, rows)
+        rows += [self._row(part, None, None, None) for part in _parts(others[:whole], _OF_OTHERS)]
         self._waiting = others[whole:]
+        return rows, faults + others[:whole]
+
+    def give_back(self, places: list[Place]) -> None:
+        """Takes back what could not be written."""
+        self._waiting[:0] = places
 
     def _row(self, places: list[Place], host: str | None, reason: str | None, state: str | None) -> PlacesRow:
         self._number += 1

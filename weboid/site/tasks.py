@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, Final
 
@@ -34,7 +35,7 @@ from weboid.site.rules import RulesOfOrigins
 from weboid.site.start import SiteSessions, SiteStart
 from weboid.site.walk import SiteWalk
 from weboid.store.db.pool import Pool
-from weboid.store.site.ordered import OrderedTask, TaskState, delete_places, list_ordered, record_state
+from weboid.store.site.ordered import OrderedTask, TaskState, delete_places, list_ordered, record_places, record_state
 
 log = logging.getLogger(__name__)
 
@@ -43,37 +44,28 @@ LOOK_S: Final = 1.0
 _GOES_ON_DAYS: Final = 10_000
 """An ordered run goes on whenever its process comes back."""
 
-OpenChecks = Callable[[], AbstractAsyncContextManager[SpotChecks]]
 
-
+@dataclass
 class RobotTasks:
     """The ordered tasks of a store, of which this process alone runs any; `now_s` are seconds since 1970."""
 
-    def __init__(
-        self,
-        pool: Pool,
-        session: Outbound,
-        turns: LocalTurns,
-        config: RobotConfig,
-        crawl: CrawlConfig,
-        open_checks: OpenChecks,
-        now: Callable[[], Moment],
-        now_s: Callable[[], float],
-    ) -> None:
-        self._pool = pool
-        self._session = session
-        self._turns = turns
-        self._config = config
-        self._crawl = crawl
-        self._checker = Checker(session, turns, crawl)
-        self._open_checks = open_checks
-        self._now, self._now_s = now, now_s
-        self._runs: dict[int, asyncio.Task[None]] = {}
+    pool: Pool
+    session: Outbound
+    turns: LocalTurns
+    config: RobotConfig
+    crawl: CrawlConfig
+    open_checks: Callable[[], AbstractAsyncContextManager[SpotChecks]]
+    now: Callable[[], Moment]
+    now_s: Callable[[], float]
+    _runs: dict[int, asyncio.Task[None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._checker = Checker(self.session, self.turns, self.crawl)
 
     @property
     def activity(self) -> str:
         """The work under way, in words."""
-        return f"{len(self._runs)} of {self._config.tasks} tasks under way" if self._runs else ""
+        return f"{len(self._runs)} of {self.config.tasks} tasks under way" if self._runs else ""
 
     async def run(self, stopped: asyncio.Event, *, show: Callable[[str], object] = lambda activity: None) -> None:
         """Runs what is ordered until `stopped` is set; what is under way then goes on the next time."""
@@ -81,9 +73,9 @@ class RobotTasks:
             while not stopped.is_set():
                 try:
                     await self._look()
-                    self._pool.away.passed()
+                    self.pool.away.passed()
                 except StoreAway as error:
-                    self._pool.away.met(error)
+                    self.pool.away.met(error)
                 show(self.activity)
                 await is_stopped_within(stopped, LOOK_S)
         finally:
@@ -92,12 +84,12 @@ class RobotTasks:
     async def _look(self) -> None:
         """Begins what is ordered as far as there is room, and ends what is to be stopped and does not run."""
         self._runs = {number: run for number, run in self._runs.items() if not run.done()}
-        async with self._pool.connection() as conn:
+        async with self.pool.connection() as conn:
             tasks = [each for each in await list_ordered(conn, is_active=True) if each.task not in self._runs]
             for task in tasks:
                 if task.is_to_stop:
                     await record_state(conn, task.task, TaskState.STOPPED, {})
-        for task in [each for each in tasks if not each.is_to_stop][: self._config.tasks - len(self._runs)]:
+        for task in [each for each in tasks if not each.is_to_stop][: self.config.tasks - len(self._runs)]:
             self._runs[task.task] = asyncio.create_task(self._run(task))
 
     async def _run(self, task: OrderedTask) -> None:
@@ -112,44 +104,42 @@ class RobotTasks:
                 log.error("an error of our own in the task of %r", task.name, exc_info=error)
             fault = str(error) if is_known else f"an error of our own: {type(error).__name__}"
             with suppress(StoreAway):
-                async with self._pool.connection() as conn:
+                async with self.pool.connection() as conn:
                     await record_state(conn, task.task, TaskState.FAILED, {"fault": fault})
 
     async def _walk(self, task: OrderedTask) -> None:
         wanted = msgspec.convert(task.wanted, WantedTask)
-        orders = wanted.orders(
-            age_s=task.age_s, clock_s=monotonic(), now_s=self._now_s(), most_pages=self._config.pages
-        )
+        orders = wanted.orders(age_s=task.age_s, clock_s=monotonic(), now_s=self.now_s(), most_pages=self.config.pages)
         start = SiteStart(parse(task.starts[0]))
         memory = RunMemory(
-            self._pool,
+            self.pool,
             task.name,
-            self._now(),
+            self.now(),
             str(start.url._replace(path="")),
             with_anchors=wanted.checks_fragments,
         )
         places = KeptPlaces()
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(memory.run(task.starts, orders, goes_on_days=_GOES_ON_DAYS))
-            async with self._pool.connection() as conn:
+            async with self.pool.connection() as conn:
                 await delete_places(conn, task.task)
                 await record_state(conn, task.task, TaskState.RUNNING, {})
             externals = None
             if wanted.checks_external:
-                externals = Externals(lambda: stack.enter_async_context(self._open_checks()), None, memory)
+                externals = Externals(lambda: stack.enter_async_context(self.open_checks()), None, memory)
             walk = SiteWalk(
-                SiteSessions(start, self._session, self._session),
+                SiteSessions(start, self.session, self.session),
                 orders,
-                self._crawl,
+                self.crawl,
                 places.add,
                 externals,
                 RulesOfOrigins(self._turn),
                 memory,
                 wanted.checks_fragments,
                 turn=self._turn,
-                slow=self._turns.slow,
+                slow=self.turns.slow,
             )
-            watch = _Watch(self._pool, task.task, walk, places)
+            watch = _Watch(self.pool, task.task, walk, places)
             running = asyncio.create_task(walk.run(task.starts))
             try:
                 async with in_background(watch.run(running)):
@@ -168,18 +158,18 @@ class RobotTasks:
             try:
                 return await self._checker.turn(host)
             except NotAsked:
-                await asyncio.sleep(self._turns.delay_of(host))
+                await asyncio.sleep(self.turns.delay_of(host))
 
 
+@dataclass
 class _Watch:
     """Writes how far a run has come, and stops it if that is wanted."""
 
-    def __init__(self, pool: Pool, task: int, walk: SiteWalk, places: KeptPlaces) -> None:
-        self._pool = pool
-        self._task = task
-        self._walk = walk
-        self._places = places
-        self.is_stopped = False
+    pool: Pool
+    task: int
+    walk: SiteWalk
+    places: KeptPlaces
+    is_stopped: bool = False
 
     async def run(self, running: asyncio.Task[Summary]) -> None:
         """Writes again and again, and cancels the run once it is to stop."""
@@ -195,12 +185,17 @@ class _Watch:
 
     async def _write(self, state: TaskState) -> bool:
         is_over = state is not TaskState.RUNNING
-        async with self._pool.connection() as conn:
-            await self._places.write(conn, self._task, all_of_them=is_over)
-            return await record_state(conn, self._task, state, self._progress(is_over=is_over))
+        rows, taken = self.places.take(all_of_them=is_over)
+        try:
+            async with self.pool.connection() as conn:
+                await record_places(conn, self.task, rows)
+                return await record_state(conn, self.task, state, self._progress(is_over=is_over))
+        except BaseException:
+            self.places.give_back(taken)
+            raise
 
     def _progress(self, *, is_over: bool) -> dict[str, Any]:
-        walk, numbers = self._walk, self._walk.statistics()
+        walk, numbers = self.walk, self.walk.statistics()
         if is_over and numbers:  # what a stop has left waiting or open is dropped
             numbers["dropped"] += numbers["waiting"] + numbers["open"]
             numbers["waiting"] = numbers["open"] = 0
@@ -210,5 +205,5 @@ class _Watch:
             "open": [] if is_over else walk.open_urls,
             "pages": walk.pages,
             "places": dict(walk.counts),
-            "left_out": self._places.left_out,
+            "left_out": self.places.left_out,
         }

@@ -42,6 +42,7 @@ from weboid.web.people.admin import AdminPage
 from weboid.web.people.repaired_pages import RepairedPages
 from weboid.web.people.replacement import ReplacementPage
 from weboid.web.people.report import ReportPage
+from weboid.web.people.robot import RobotMonitor
 from weboid.web.remote.internal import RemoteProcesses
 from weboid.web.request.route import ROUTES, Lane, address_of
 from weboid.web.service import Service
@@ -189,3 +190,11 @@ def _people(service: Service, config: Config, client: ClientSession | None) -> _
     yield "admin-lift", "POST", admin.lift
     yield "admin-revert", "POST", admin.review
     yield "admin-host", "POST", admin.judge
+    robot = RobotMonitor(service, config)
+    yield "robot", "GET", robot.page
+    yield "robot-json", "GET", robot.json
+    yield "robot-start", "GET", robot.form
+    yield "robot-start", "POST", robot.start
+    yield "robot-stop", "POST", robot.stop
+    yield "robot-task", "GET", robot.task
+    yield "robot-file", "GET", robot.file

@@ -23,12 +23,17 @@ from weboid.core.url.hosts import InvalidReason
 from weboid.core.verdict.hints import HintKind
 from weboid.core.verdict.report_json import RevertReason
 from weboid.core.verdict.verdict import Verdict
+from weboid.robot.orders import Restriction
+from weboid.robot.wanted import WantedTask
+from weboid.site.places import FAULTS
 from weboid.store.archives.copy_queue import Rank
 from weboid.store.archives.service_limit import RequestKind
 from weboid.store.people.audit import Action
 from weboid.store.schedule.process import ProcessRole
+from weboid.store.site.ordered import TaskState
 from weboid.store.upkeep.alarm import AlarmKind
 from weboid.web.people.dying_hosts import DECISIONS
+from weboid.web.people.robot import _COUNTS
 from weboid.web.repair.repair_words import LEFT
 from weboid.web.request.problem import Problem
 from weboid.web.words.language import Language, languages, requested_language
@@ -74,6 +79,11 @@ def keys_of_enumerations() -> set[str]:
         *(f"weboid-repair-{action.value}" for action in RepairAction if action is not RepairAction.NOTHING),
         *(f"weboid-repair-left-{why}" for why in LEFT),
         *(f"weboid-admin-dying-{word}" for word in DECISIONS),
+        *(f"weboid-robot-state-{state}" for state in (*TaskState, "stopping")),
+        *(f"weboid-robot-order-{name.replace('_', '-')}" for name in ("starts", *WantedTask.__dataclass_fields__)),
+        *(f"weboid-robot-restriction-{each.value}" for each in Restriction),
+        *(f"weboid-robot-fault-{state}" for state in FAULTS),
+        *(f"weboid-robot-{name}" for name in _COUNTS),
         *(f"weboid-{page}-title" for page in ("report", "replacement")),
     }
 

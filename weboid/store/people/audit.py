@@ -58,6 +58,9 @@ class Action(StrEnum):
     """Of a host on which much hangs and that is about to be called dead; so are the next two (C-5)."""
     HOLD_DEATH = "hold-death"
     RELEASE_DEATH = "release-death"
+    START_TASK = "start-task"
+    STOP_TASK = "stop-task"
+    """Of the robot; the object of both is the first start."""
     FORGET = "forget"
     """By an operator's command: all about a wiki was deleted."""
 

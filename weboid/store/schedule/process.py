@@ -32,6 +32,7 @@ class ProcessRole(Enum):
     FEED = "feed"
     EVENTS = "events"
     ARCHIVE = "archive"
+    ROBOT = "robot"
     MAINTAIN = "maintain"
     WEB = "web"
     UP = "up"
@@ -39,7 +40,7 @@ class ProcessRole(Enum):
     @property
     def is_exclusive(self) -> bool:
         """Returns whether a second one would only do the same work again."""
-        return self in (ProcessRole.FEED, ProcessRole.EVENTS, ProcessRole.MAINTAIN, ProcessRole.UP)
+        return self not in (ProcessRole.CRAWL, ProcessRole.ARCHIVE, ProcessRole.WEB)
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ async def list_places(
     conn: Connection, task: int, after: int, *, limit: int, group: tuple[str, str, str] | None = None
 ) -> list[tuple[int, list[list[Any]]]]:
     """At most `limit` rows after a number, each with its number and its places: of all, or of one group of faults."""
-    host, reason, state = group or (None, None, None)
+    host, reason, state = map(storable, group) if group else (None, None, None)
     row = {"task": task, "after": after, "limit": limit, "host": host, "reason": reason, "state": state}
     found = await (await conn.execute(SQL["list_places"], row)).fetchall()
     return [(number, msgspec.msgpack.decode(zlib.decompress(places))) for number, places in found]
@@ -153,4 +153,6 @@ async def list_faults(conn: Connection, task: int, *, limit: int) -> list[FaultG
 
 async def list_branches(conn: Connection, task: int, at: str, after: str, *, limit: int) -> list[Branch]:
     """The ways in which URLs go on that begin with `at`, by name; one of another server than the start's is whole."""
-    return await fetch_all(conn, Branch, SQL["list_branches"], {"task": task, "at": at, "after": after, "limit": limit})
+    return await fetch_all(
+        conn, Branch, SQL["list_branches"], {"task": task, "at": storable(at), "after": storable(after), "limit": limit}
+    )

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 
 from aiohttp import hdrs, web
 
+from weboid.robot.wanted import WantedTask
 from weboid.web.request.accept import Format, Formats
 from weboid.web.request.parameters import LANGUAGE, MOST_QUERY, PAGE_NAMES
 from weboid.web.request.work import FORMAT
@@ -176,6 +177,7 @@ _SCOPE: Final = ("dbname", "page", "pageid", "curid", "category")
 _CHOICE: Final = ("copy", "repaired", "domain", "path", "namespace", "category")
 _SEARCH: Final = ("pattern", "dbname", "namespace", "verdict", "copy")
 _URL: Final = _lang_and(*_PLACE, "at", "after", "spamafter")
+_ORDERS: Final = ("starts", *WantedTask.__dataclass_fields__)
 _PING: Final = (*_WHOLE, "pageid", "curid", "title", "format")
 
 ROUTES: Final = (
@@ -368,6 +370,18 @@ ROUTES: Final = (
     _form("admin-lift", "/admin/lift", "url", "lifted"),
     _form("admin-revert", "/admin/revert", "revert", "state", "reverts"),
     _form("admin-host", "/admin/host", "host", "word"),
+    Route("robot", "/robot", parameters=_lang_and("refresh"), lane=Lane.PEOPLE),
+    _file("robot-json", "/robot/tasks.json", cost=2, lane=Lane.PEOPLE),
+    _page_and_form("robot-start", "/robot/start", (), _ORDERS),
+    _form("robot-stop", "/robot/stop", "task"),
+    Route(
+        "robot-task",
+        "/robot/{task}",
+        parameters=_lang_and("host", "reason", "state", "after", "at", "from"),
+        cost=20,
+        lane=Lane.LISTS,
+    ),
+    _file("robot-file", "/robot/{task}/{name}", cost=40, lane=Lane.DATA),
 )
 
 _ERROR_FORMATS: Final = (("/api/", _DATA), ("/changes", _DATA), ("/feeds/", _FEED), ("/lists/", _LIST))
