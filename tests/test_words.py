@@ -46,7 +46,7 @@ LINES: Final = {
     "core/archive": 2810,
     "core/document": 1_769,
     "core/observe": 1_379,
-    "core/record": 948,
+    "core/record": 949,
     "core/signs": 1_389,
     "core/url": 2_036,
     "core/verdict": 1_701,

@@ -11,11 +11,11 @@ from support.records import WHOLE
 
 from weboid.core.observe.ftp_replies import fault_observation
 from weboid.core.observe.observation import Observation
-from weboid.core.record.policy import BELIEVED_DAYS, DEFAULT, LOOSEST, Policy, proven
+from weboid.core.record.policy import DEFAULT, LOOSEST, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, HostRecord, UrlRecord
 from weboid.core.record.status import Status
-from weboid.core.record.streak import Evidence, Streak
+from weboid.core.record.streak import BELIEVED_DAYS, Evidence, Streak
 from weboid.core.verdict.judge import judge, judge_host
 from weboid.core.verdict.partial_loss import HOLD_DAYS
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
@@ -112,7 +112,8 @@ def test_held_failures_are_kept_and_prove_nothing_until_time_says_that_they_were
     assert held_row(held=short, days=short).streak.since == 100 + short
     assert verdict(held_row(held=short, days=short + span - 1)) is Verdict.DOUBTFUL
     assert finding_of(held_row(held=short, days=short + span)).since == 100 + short
-    assert not lived((121, FINE), record=held_row(held=21, days=20)).streak.evidence.relapse
+    for days, relapses in ((BELIEVED_DAYS - 1, False), (BELIEVED_DAYS, True)):
+        assert lived((130, FINE), record=held_row(held=30, days=days)).streak.evidence.relapse is relapses
 
 
 def test_a_hold_takes_no_proof_away_from_url_or_host_and_a_host_keeps_its_strikes_in_one_too() -> None:

@@ -99,8 +99,6 @@ class Policy:
 
 MANY_USES: Final = 1_000
 """Uses on pages; a host with more is one on which much hangs."""
-BELIEVED_DAYS: Final = 21
-"""Days of failures after which those that were held count as any other: a loss ends sooner if it was ours (D-80)."""
 _NEAR: Final = 7
 """Days before the end of the span at which an alarm says what is about to die, at least."""
 _LATE: Final = 2

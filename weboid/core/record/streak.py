@@ -7,6 +7,8 @@ WIDEST: Final = 127
 WIDEST_MISSING: Final = 63
 MOST_STRIKES: Final = 15
 """The highest number of strikes that may be required."""
+BELIEVED_DAYS: Final = 21
+"""Days of failures after which those that were held count as any other: a loss ends sooner if it was ours (D-80)."""
 REMEMBERED: Final = 60
 """Days after the end of a streak in which another one is a relapse."""
 
@@ -78,12 +80,13 @@ class Streak:
         """The streak without strikes, which remembers that there have been some.
 
         One failure in sixty days happens to everybody; several, or a page that was said to be missing, do not (D-79).
-        What was held until the end was ours.
+        What was held until the end was ours, unless it is too long for that (D-80).
         """
         if not self.strikes:
             return self
         known = self.evidence
-        relapse = known.relapse or (not known.held and bool(self.strikes > 1 or known.missing))
+        is_ours = known.held and known.width < BELIEVED_DAYS
+        relapse = known.relapse or (not is_ours and bool(self.strikes > 1 or known.missing))
         return Streak(until=self.until, evidence=Evidence(relapse=relapse))
 
     def elapsed(self, day: int) -> int:

@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 from weboid.core.observe.observation import Observation
 from weboid.core.record.history import extended
 from weboid.core.record.moment import shuffled
-from weboid.core.record.policy import BELIEVED_DAYS, DEFAULT, LOOSEST, MISSING, NO_PROOF, SERVER_FAILS, Policy, proven
+from weboid.core.record.policy import DEFAULT, LOOSEST, MISSING, NO_PROOF, SERVER_FAILS, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UNKNOWN_HOST, HostEffect, HostRecord, UrlRecord
 from weboid.core.record.status import HOST_FAILURES
-from weboid.core.record.streak import Streak
+from weboid.core.record.streak import BELIEVED_DAYS, Streak
 
 _WEEK: Final = 7
 _NEUTRAL: Final = NO_PROOF | {Reason.MAINTENANCE, Reason.RATE_LIMIT}
