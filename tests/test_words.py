@@ -94,7 +94,7 @@ LINES: Final = {
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 
-PAIRS: Final = {"core": 20, "store": 32, "web": 75}
+PAIRS: Final = {"core": 20, "store": 32, "web": 74}
 """So many pairs of rooms of a floor may import from each other; a module next to the rooms is a room of its own."""
 
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from weboid.config import Config
 from weboid.core.url.hosts import InvalidReason, InvalidUrl, is_ip
-from weboid.core.url.urls import DEFAULT_PORTS, Url, parse
+from weboid.core.url.urls import DEFAULT_PORTS, parse
 from weboid.errors import ConfigError
 from weboid.mechanism.fair_slots import aside
 from weboid.net.guard import Guard, NotPublic, require_port
@@ -28,7 +28,6 @@ from weboid.store.people.audit import Action
 from weboid.store.site.ordered import (
     MOST_WAITING,
     Branch,
-    FaultGroup,
     OrderedTask,
     TaskState,
     find_ordered,
@@ -40,7 +39,6 @@ from weboid.store.site.ordered import (
     record_stop,
 )
 from weboid.web.formats import html
-from weboid.web.health.running_parts import moment_html
 from weboid.web.http.respond import see_other
 from weboid.web.people.forms import address_in_language, record_action, require_allowed
 from weboid.web.request.cursor import Cursor
@@ -142,16 +140,21 @@ class RobotMonitor(ServiceHandlers):
             branches = [] if group else await list_branches(conn, task.task, at, given.get("from", ""), limit=_LISTED)
         values: dict[str, Any] = {
             "task": _task_payload(task),
-            "ordered": moment_html(task.ordered, say),
-            "ended": None if task.ended is None or task.is_active else moment_html(task.ended, say),
+            "ordered": say.moment(task.ordered.astimezone(UTC)),
+            "ended": None if task.ended is None or task.is_active else say.moment(task.ended.astimezone(UTC)),
             "files": _FILES,
             "counts": _COUNTS,
             "group": group and {"host": visible(group[0]), "words": _fault_words(group[2], group[1], say)},
             "places": [_place_view(Place(*each)) for each in (rows[0][1] if rows else ())],
             "next": html.query({**given, "after": str(rows[0][0])}) if len(rows) > 1 else None,
             "faults": [
-                (visible(each.host), _fault_words(each.state, each.reason, say), each.size, _group_query(each, given))
-                for each in faults[:_LISTED]
+                (
+                    visible(host),
+                    _fault_words(state, reason, say),
+                    size,
+                    html.query({"host": host, "reason": reason, "state": state, **only(given, "lang")}),
+                )
+                for host, reason, state, size in faults[:_LISTED]
             ],
             "are_more": len(faults) > _LISTED,
             "at": visible(at),
@@ -164,7 +167,7 @@ class RobotMonitor(ServiceHandlers):
         """All places of links that a task found, as one of the reports of ``weboid site``."""
         task, name = await self._task(request), request.match_info["name"]
         if name not in _FILES:
-            raise Problem(404, "no-such-address")
+            raise Problem(404, "no-such-address", request.path[:MOST_SHOWN])
         kind, content_type = _FILES[name]
         report, after = FORMATS[kind](), 0
         named = {hdrs.CONTENT_DISPOSITION: f'attachment; filename="robot-{task.task}-{name}"'}
@@ -191,7 +194,7 @@ class RobotMonitor(ServiceHandlers):
         async with self._service.pool.connection() as conn:
             task = await find_ordered(conn, _number_of(request.match_info["task"]))
         if task is None:
-            raise Problem(404, "no-such-address")
+            raise Problem(404, "no-such-address", request.path[:MOST_SHOWN])
         return task
 
     async def _form(
@@ -220,22 +223,18 @@ class RobotMonitor(ServiceHandlers):
         starts: dict[str, None] = {}
         for text in written[:_MOST_STARTS]:
             try:
-                self._require_public(url := parse(text))
+                url = parse(text)
+                if url.scheme not in ("http", "https"):
+                    raise InvalidUrl(InvalidReason.PROTOCOL)
+                require_port(port := url.port or DEFAULT_PORTS[url.scheme])
+                if is_ip(url.host):  # a name is looked up when it is asked
+                    self._guard.require(url.host, port)
                 starts[str(url)] = None
             except InvalidUrl:
                 faults["starts"] = Problem(400, "robot-start", text[:MOST_SHOWN])
             except NotPublic:
                 faults["starts"] = Problem(400, "robot-private", text[:MOST_SHOWN])
         return list(starts)
-
-    def _require_public(self, url: Url) -> None:
-        """Raises NotPublic for what is seen not to be public before it is looked up."""
-        if url.scheme not in ("http", "https"):
-            raise InvalidUrl(InvalidReason.PROTOCOL)
-        port = url.port or DEFAULT_PORTS[url.scheme]
-        require_port(port)
-        if is_ip(url.host):
-            self._guard.require(url.host, port)
 
 
 def _wanted_in(given: Parameters, faults: dict[str, Problem]) -> dict[str, Any]:
@@ -289,10 +288,6 @@ def _fault_words(state: str, reason: str, say: Messages) -> Markup:
     return Markup(" ").join(say.html(key) for key in keys if key in catalogue(DEFAULT))
 
 
-def _group_query(group: FaultGroup, given: Parameters) -> str:
-    return html.query({"host": group.host, "reason": group.reason, "state": group.state, **only(given, "lang")})
-
-
 def _place_view(place: Place) -> dict[str, Any]:
     return {
         "url": html.address_html(f"{place.url}#{place.fragment}" if place.fragment else place.url),
@@ -314,5 +309,5 @@ def _branch_views(branches: Iterable[Branch], at: str, given: Parameters) -> Ite
 def _number_of(text: str) -> int:
     """The number of a task; raises Problem."""
     if (parts := _NUMBER.parts_of(text)) is None:
-        raise Problem(404, "no-such-address")
+        raise Problem(404, "no-such-address", text[:MOST_SHOWN])
     return parts.numbers[0]
