@@ -49,4 +49,14 @@ function replacement( url ) {
 	return address( '/replacement', { url } );
 }
 
-module.exports = { aboutLink, listOfPage, replacement, report };
+/**
+ * @param {string} url a normal form
+ * @return {string} what a card says of it when it is asked (R-12)
+ */
+function card( url ) {
+	return address( '/api/card', {
+		url, pageid: String( mw.config.get( 'wgArticleId' ) ), pagelang: mw.config.get( 'wgPageContentLanguage' ) || ''
+	} );
+}
+
+module.exports = { aboutLink, card, listOfPage, replacement, report };

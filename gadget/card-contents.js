@@ -5,7 +5,7 @@
  */
 'use strict';
 
-const { addresses } = require( 'ext.gadget.weboid-page' );
+const { addresses, useLater } = require( 'ext.gadget.weboid-page' );
 const { elements, words } = require( 'ext.gadget.weboid-marks' );
 const editing = require( './editing.js' );
 const history = require( './history.js' );
@@ -29,9 +29,10 @@ const BAR_HEIGHTS = { working: 36, doubtful: 22, failing: 10 };
  * @param {Object} actions
  * @param {function(): void} actions.onClose
  * @param {function(): void} actions.onSettings
+ * @param {function(): void} actions.onChange called when the card has another size
  * @return {Node[]}
  */
-function create( mark, link, { answerDay }, { onClose, onSettings } ) {
+function create( mark, link, { answerDay }, { onClose, onSettings, onChange } ) {
 	const parts = [
 		head( link, onClose ),
 		address( link ),
@@ -47,6 +48,7 @@ function create( mark, link, { answerDay }, { onClose, onSettings } ) {
 		chart( link, answerDay ),
 		checks( link ),
 		editors( mark, link ),
+		about( link, onChange ),
 		actions( link ),
 		foot( onSettings )
 	];
@@ -369,6 +371,35 @@ function copyLabel( kind ) {
 		default:
 			return mw.msg( 'weboid-gadget-copy-dead' );
 	}
+}
+
+/**
+ * The button that opens the second part of the card; nothing is asked before (R-12).
+ *
+ * @param {Weboid.Link} link
+ * @param {function(): void} onChange
+ * @return {HTMLElement|null}
+ */
+function about( link, onChange ) {
+	if ( !link.normal || link.class !== 'watched' ) {
+		return null;
+	}
+	const open = button( 'weboid-button weboid-about-button', mw.msg( 'weboid-gadget-card-open' ), () => {
+		open.disabled = true;
+		useLater( 'about' ).then( ( part ) => {
+			const made = part.create( link, () => {
+				onChange();
+				// Of a card that is higher than its window, what was opened is what is to be seen.
+				made.offsetParent.scrollTop = made.offsetTop;
+			} );
+			open.replaceWith( made );
+			made.children[ 0 ].focus( { preventScroll: true } );
+		} ).catch( ( error ) => {
+			open.disabled = false;
+			mw.log.error( error );
+		} );
+	} );
+	return open;
 }
 
 /**

@@ -69,7 +69,7 @@ function open( mark, link, context, byHover = false ) {
 	card.lang = mw.config.get( 'wgUserLanguage' );
 	card.setAttribute( 'role', 'dialog' );
 	card.setAttribute( 'aria-labelledby', contents.TITLE_ID );
-	card.append( ...contents.create( mark, link, context, { onClose: close, onSettings } ) );
+	card.append( ...contents.create( mark, link, context, { onClose: close, onSettings, onChange: place } ) );
 	mark.setAttribute( 'aria-expanded', 'true' );
 	mark.setAttribute( 'aria-controls', card.id );
 	current = { card, mark, isPinned: false };

@@ -126,4 +126,4 @@ function showInfo() {
 		undefined ) : Promise.resolve();
 }
 
-module.exports = { addresses, handle, preferences, showInfo, useLater };
+module.exports = { addresses, handle, preferences, request: service.requestPart, showInfo, useLater };

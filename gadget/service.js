@@ -315,4 +315,4 @@ function ask( question, fetcher = ( address, options ) => window.fetch( address,
 	} );
 }
 
-module.exports = { ask };
+module.exports = { ask, requestPart };

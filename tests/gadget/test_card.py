@@ -68,12 +68,13 @@ async def test_tab_walks_through_the_card_and_then_to_its_mark(page: Page) -> No
     await mark_links(page, DEAD)
     await page.locator(".weboid-mark").click()
     walked = []
-    for _ in range(8):
+    for _ in range(9):
         await page.keyboard.press("Tab")
         walked.append(await focused(page))
     assert walked == [
-        *("weboid-close", "weboid-button weboid-button-primary", "Report that it works, or check it now"),
-        *("Suggest a replacement", "More about this link, and the pages that use it"),
+        *("weboid-close", "weboid-button weboid-button-primary", "weboid-button weboid-about-button"),
+        *("Report that it works, or check it now", "Suggest a replacement"),
+        "More about this link, and the pages that use it",
         *("All external links of this page", "weboid-settings-button", "weboid-mark weboid-mark-dead"),
     ]
     assert await page.get_by_role("dialog").count() == 0
@@ -83,7 +84,7 @@ async def test_tab_walks_through_the_card_and_then_to_its_mark(page: Page) -> No
     stops = page.locator(".weboid-card :is(a, button)")
     for keys in (["Shift+Tab"], ["Tab", "Escape"], ["Tab", "Tab", "Tab", "Escape"], ["Tab", "Shift+Tab"]):
         for key in keys:
-            assert await stops.count() == 7
+            assert await stops.count() == 8
             await page.keyboard.press(key)
         assert await focused(page) == "weboid-mark weboid-mark-dead", keys
         assert await page.get_by_role("dialog").count() == 0
@@ -229,6 +230,7 @@ async def test_the_card_tells_what_is_known_and_offers_what_can_be_done(page: Pa
         "Copy the parameters",
         "Copy the tag for dead links",
         "Edit the section",
+        "About this link",
         "Report that it works, or check it now",
         "Suggest a replacement",
         "More about this link, and the pages that use it",

@@ -22,7 +22,11 @@ from support.matching import WIKI, make_wiki, open_meeting
 from support.mediawiki import ADMIN, MediaWiki
 from support.people import EDITORS, environ_at
 
+from weboid.core.document.card import CardText
+from weboid.core.url.urls import normal
 from weboid.demo.littleprovider import open_littleprovider
+from weboid.store.db.pool import open_pool
+from weboid.store.urls.card import StoredCard, claim_look, record_card
 
 pytestmark = [pytest.mark.long, needs_browser, pytest.mark.asyncio(loop_scope="module")]
 
@@ -128,8 +132,17 @@ async def gadget(
     ):
         provider.addresses.add(f"{meeting.weboid}/account/back")
         await record_stories(module_database)
+        await record_texts(module_database)
         await asyncio.to_thread(install_gadget, wiki, meeting.weboid)
         yield GadgetWiki(meeting, browser, {title: page for page, title in (await meeting.pages()).items()})
+
+
+async def record_texts(database: str) -> None:
+    """Records what a look at the dead link found before it died: words that pass for ours, in another direction."""
+    text = CardText("Weboid: safe \u2013 " + "برج مدينة قديمة " * 9, "Ann Lee", "word " * 50, "ar", 12, 345, 6)
+    async with open_pool(database, size=1, part="test") as pool, pool.connection() as conn:
+        assert await claim_look(conn, normal(DEAD), DAY, 9)
+        await record_card(conn, normal(DEAD), StoredCard(text, 200, None, 64, "https://other.example/"))
 
 
 @asynccontextmanager
@@ -206,6 +219,12 @@ async def test_no_skin_has_barriers_overflow_or_higher_lines_by_the_gadget(gadge
             await keep_shot(page, f"gadget-{look}-card")
             assert await barriers_but_size(page, () if is_whole else _ADDED) - page_s_own == set()
             assert await overflow_px(page) <= await page.evaluate(_OVERFLOW_WITHOUT)
+            assert await page.evaluate(_OUTSIDE) == []
+            await assert_within_window(page, card)
+            await card.locator(".weboid-about-button").press("Enter")
+            await expect(card.locator("blockquote")).to_contain_text("Weboid: safe")
+            await keep_shot(page, f"gadget-{look}-about")
+            assert await barriers_but_size(page, (".weboid-card",)) == set()
             assert await page.evaluate(_OUTSIDE) == []
             await assert_within_window(page, card)
             await card.locator(".weboid-settings-button").press("Enter")
