@@ -2,7 +2,8 @@
 
 Each scenario tells the p99 of a calm reader's page answers alone and next to the load, and what the load itself got:
 `links` (one request for fifty pages of 20,000 links), `searches` (110 at once), `silent` (a wiki that never answers,
-with 100 readers), `crowd` (200 and 1,000 clients from one range of addresses).
+with 100 readers), `crowd` (200 and 1,000 clients from one range of addresses), `cards` (50 clients that open link
+cards, and as a control 50 that read pages).
 One law: the calm reader comes from another range of addresses, and runs in a process of its own.
 """
 
@@ -17,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Final
+from urllib.parse import quote
 
 import uvloop
 
@@ -49,6 +51,8 @@ _HEALTH_MS: Final = 100.0
 _TIMES: Final = 3.0
 _PROMPT_MS: Final = 2_500.0
 _SEARCHES: Final = 110
+_CARDS: Final = 50
+_CARD_S: Final = 0.2
 _PARTS: Final = 20
 _LARGEST_HOST: Final = 0
 """A URL of the host that has the most."""
@@ -173,6 +177,23 @@ class _Bench:
             targets += [*found, *_orderly(name, crowd)]
         return targets
 
+    def cards(self) -> list[Target]:
+        """Fifty clients that open link cards, each of which takes a look of half a second when it is opened first."""
+        world, asked = World(self.urls), []
+        for page in range(1, SMALL_PAGES + 1):
+            for number in world.numbers_of(page, LINKS[SMALL]):
+                url = quote(str(world.url(number)), safe="")
+                path = f"/api/card?dbname={SMALL}@wmflabs&pageid={page}&url={url}"
+                asked.append(request_of(path, X_Forwarded_For=_CROWD).decode())
+        pages = _pages(SMALL, SMALL_PAGES, sender=_CROWD)
+        control, _ = _outcomes(self.reader(self.seconds), Crowd(self.url, pages, _CARDS, self.seconds, pause_s=_CARD_S))
+        (cards,), targets = self.next_to("cards", Crowd(self.url, asked, _CARDS, self.seconds, pause_s=_CARD_S))
+        tell(f"    cards: {cards}")
+        tell(f"    control, the calm reader next to {_CARDS} readers: p99 {control.p(0.99):,.1f} ms")
+        ratio = targets[0].value * self.alone_ms / max(_TIMES * self.alone_ms, 1.5 * control.p(0.99))
+        limit = "cards: p99 of a calm reader / max(3 × alone, 1.5 × control)"
+        return [Target(limit, ratio, 1.0, True), targets[1], *_orderly("cards", cards)]
+
 
 def _orderly(name: str, crowd: Outcome) -> list[Target]:
     """Every answer is a 200 or a prompt 503, and none is broken."""
@@ -240,7 +261,7 @@ def bench(urls: int, seconds: float, wanted: list[str]) -> None:
     tell_targets(targets)
 
 
-_SCENARIOS: Final = ("links", "searches", "silent", "crowd")
+_SCENARIOS: Final = ("links", "searches", "silent", "crowd", "cards")
 
 
 def main() -> None:

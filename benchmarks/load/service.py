@@ -14,8 +14,10 @@ from benchmarks.pages.seed import TODAY, World
 from benchmarks.pages.service import InProcess, made
 from weboid.cli.processes.process import run_async
 from weboid.config import load_config
+from weboid.core.document.card import CardText
 from weboid.store.db.pool import open_pool
 from weboid.store.pages.wiki import StoredWiki
+from weboid.store.urls.card import StoredCard
 from weboid.web.app import make_app
 from weboid.web.http.lanes import CONNECTIONS
 from weboid.web.http.server import open_site
@@ -30,6 +32,15 @@ _SETTINGS: Final = {
     "WEBOID_WEB_BURST": "1000000000",
     "WEBOID_WEB_PROXIES": "127.0.0.0/8",
 }
+
+
+LOOK_S: Final = 0.5
+"""Of the made look at a URL for its card."""
+
+
+async def _look(url: str, is_file: bool) -> StoredCard:
+    await asyncio.sleep(LOOK_S)
+    return StoredCard(CardText("A title", "Somebody", url[-200:], "en", 3, 20, 4), 200, is_whole=True)
 
 
 def _pages(world: World, dbname: str, count: int) -> dict[int, PageLinks]:
@@ -50,7 +61,7 @@ async def main(dsn: str, urls: int) -> None:
 
     config = load_config(None, _SETTINGS, data=Path("."))
     async with open_pool(dsn, size=CONNECTIONS, part="web", statement_timeout_s=10) as pool:
-        app = make_app(config, pool, today=lambda: TODAY, sources=source)
+        app = make_app(config, pool, today=lambda: TODAY, sources=source, look=_look)
         async with open_site(app, "127.0.0.1", 0) as url:
             print(url, flush=True)
             await asyncio.to_thread(sys.stdin.read)
