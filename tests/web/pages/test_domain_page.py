@@ -1,6 +1,7 @@
 """The page of a domain: hosts, links by verdict and wiki, when they died, where they lead, pages by path (W-5, W-6)."""
 
 import pytest
+import pytest_asyncio
 from support.listed import WIKI, add_pages, key_of_error, texts
 from support.people import People
 from support.stored import key
@@ -15,7 +16,7 @@ PATH = "/domain/dead.demo"
 PATHS = ("z", "B", "a/1", "a/10", "a/2", "ä")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def filled(site: Site) -> Site:
     await add_pages(
         site, {page: (f"P{page}", [f"http://dead.demo/{path}"]) for page, path in enumerate(PATHS, start=10)}

@@ -4,14 +4,16 @@ import csv
 from typing import Any
 
 import pytest
+import pytest_asyncio
 from lxml import etree
 from support.intakes import record_pages
 from support.listed import WIKI, add_pages, answer_to, key_of_error, texts, walked
 from support.observations import FINE, LOST
-from support.webservice import DEAD, Site, record_weeks
+from support.webservice import DEAD, TODAY, WALLED, Site, record_weeks
 
 from weboid.core.url.farms import WMFLABS
 from weboid.feed.intake import page_urls
+from weboid.maintain.wiki_totals import count_wikis
 from weboid.wiki.source import PageLinks
 
 DEAD_LIST = f"/lists/dead?{WIKI}"
@@ -20,7 +22,7 @@ COPY = "https://web.archive.org/web/20160102030405/{}"
 PAGES = {page: f"http://{'a.' * (page % 2)}dead.demo/{page}" for page in range(10, 40)}
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="module")
 async def filled(site: Site) -> Site:
     """Thirty pages whose links have been dead for different times; every third offers a copy."""
     wiki = site.wiki.wiki.wiki
@@ -187,3 +189,20 @@ async def test_a_list_can_be_followed_as_a_feed(filled: Site, query: str, wanted
 
 async def test_a_feed_of_a_page_and_a_domain_is_an_error(site: Site) -> None:
     assert await key_of_error(site, f"/feeds/dead?{WIKI}&page=1&domain=dead.demo") == (400, "domain-or-category")
+
+
+@pytest.mark.parametrize("query", ["", "&domain=b.demo"])
+async def test_doubtful_links_come_as_a_file_too_and_their_number_is_an_estimate(
+    site: Site, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    monkeypatch.setattr("weboid.web.pages.lists._PART", 2)
+    await add_pages(site, {page: (f"P{page}", [WALLED]) for page in range(10, 17)})
+    path = f"{DEAD_LIST}&verdict=doubtful{query}"
+    assert (await answer_to(site, f"{path}&format=json"))["total"] is None
+    await count_wikis(site.wiki.pool, TODAY)
+    document = await answer_to(site, f"{path}&format=json")
+    lines = list(csv.reader((await site.text(f"{path}&format=csv")).splitlines()))[1:]
+    assert [int(line[0]) for line in lines] == found([document])
+    assert {line[4] for line in lines} == {"doubtful"}
+    total = None if query else {"value": len(lines), "exactness": "estimate"}
+    assert document["total"] == total

@@ -187,7 +187,9 @@ async def list_dead_links(
     Where conditions are to be met at most `BUDGET` links are looked at, so a call may return few or none and yet a
     place after which to go on. By day, and of given pages, only a list of up to `MOST_COUNTED` links is complete.
     """
-    spot, size = after, min(BUDGET, _LOOKED_AT) if wanted.has_conditions else limit + 1
+    # What no index has in this order is sorted anew for each stretch.
+    stretch = BUDGET if wanted.domain or wanted.pages is not None else min(BUDGET, _LOOKED_AT)
+    spot, size = after, stretch if wanted.has_conditions else limit + 1
     found: list[DeadSpot] = []
     last: DeadSpot | None = None
     for _ in range(-(-BUDGET // size)):
