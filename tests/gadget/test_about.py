@@ -110,9 +110,9 @@ async def test_hostile_words_are_text_and_stay_in_their_place(page: Page) -> Non
     box = await part.locator("blockquote").bounding_box()
     assert box is not None
     assert box["height"] <= 160
-    card = await page.locator(".weboid-card").bounding_box()
-    assert card is not None
-    assert card["y"] <= box["y"] < card["y"] + card["height"]
+    shown = await page.locator(".weboid-card").bounding_box()
+    assert shown is not None
+    assert shown["y"] <= box["y"] < shown["y"] + shown["height"]
     assert await overflow_px(page) == 0
 
 
