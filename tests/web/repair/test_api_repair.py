@@ -100,6 +100,8 @@ async def test_pages_that_are_not_repaired_say_why(site: Site) -> None:
     site.source.found[5] = PageLinks(5, 8, "Sitenotice", 7, None, (DEAD,))
     for page in ("4", "5"):
         await refused(site, 409, "no-repairs-here", pageid=page, text=TEXT)
+    site.source.found[6] = PageLinks(6, 0, "No links", 7, None, ())
+    assert (await sent(site, pageid="6", text=TEXT))["changes"] == [], "it is no fault of its wiki's settings"
     await refused(site, 404, "unknown-page", pageid="99", text=TEXT)
     await refused(site, 404, "unknown-wiki", dbname="nowiki@wmflabs", text=TEXT)
     await settle(site, talk="instead")

@@ -1,8 +1,9 @@
 """A repaired page as the payload of ``/api/repair``; ``docs/api.md`` describes it."""
 
+import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Container, Iterator, Mapping
+from typing import Any, Final, NamedTuple
 
 from weboid.bot.answers import KnownCopy, key_of
 from weboid.bot.pieces import EditedPiece
@@ -12,20 +13,39 @@ from weboid.core.archive.copies import copies_as_json
 from weboid.core.record.days import iso
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.farms import WMF
+from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Verdict
-from weboid.mechanism.slices import Steps
+from weboid.mechanism.slices import Steps, batches
 from weboid.web.repair.job import MOST_LEFT
 from weboid.web.repair.repair_words import change_words, left_words, summary_of
-from weboid.web.repair.repairing import Repaired, edit_address, report_of
+from weboid.web.repair.repairing import Repaired, edit_address
 from weboid.web.words.messages import Messages
 
 _NOTHING_TO_DO: Final = frozenset({"working", "permalive"})
 _SOME: Final = 20
+_BEYOND: Final = re.compile("[\U00010000-\U0010ffff]")
+"""Characters of two code units."""
+
+
+class _Unseen(NamedTuple):
+    url: str
+    normal: str
+    why: str
 
 
 def repaired_steps(repaired: Repaired, day: int, say: Messages, public_url: str) -> Steps[dict[str, Any]]:
     """The keys of a repaired page after the first ones, in steps."""
     result, wanted = repaired.result, repaired.wanted
+    left = [each for each in result.left if each.why not in _NOTHING_TO_DO]
+    left += [LeftLink(url, "repeats") for url in result.repeating]
+    keys: dict[str, str | None] = {}
+    for some in batches([*(each.url for each in result.changes), *(each.url for each in left)], _SOME):
+        keys |= {url: key_of(url) for url in some}
+        yield
+    for unseen in _unseen(repaired, set(keys.values())):
+        keys[unseen.url] = unseen.normal
+        left.append(LeftLink(unseen.url, unseen.why))
+    found = {url: None if key is None else repaired.links.get(key) for url, key in keys.items()}
     changes: list[dict[str, Any]] = []
     offsets = _Offsets(repaired.text)
     seen: set[int] = set()
@@ -34,19 +54,15 @@ def repaired_steps(repaired: Repaired, day: int, say: Messages, public_url: str)
             yield
         is_first = piece.start not in seen
         seen.add(piece.start)
-        changes.append(_change_as_json(change, piece, repaired, day, say, offsets.of(piece.start), is_first=is_first))
-    yield
-    left = []
-    for number, each in enumerate(_left(repaired)):
-        if number % _SOME == 0:
-            yield
-        left.append(
-            {
-                "url": each.url,
-                "why": each.why,
-                "words": left_words(each.why, report_of(repaired.links, each.url), day, say),
-            }
-        )
+        offset = offsets.of(piece.start)
+        changes.append(_change_as_json(change, piece, found[change.url], day, say, offset, is_first=is_first))
+    left_alone: list[dict[str, Any]] = []
+    for alone in batches(list(dict.fromkeys(left))[:MOST_LEFT], _SOME):
+        left_alone += [
+            {"url": each.url, "why": each.why, "words": left_words(each.why, found[each.url], day, say)}
+            for each in alone
+        ]
+        yield
     return {
         "wiki": str(wanted.query.wiki),
         "page": repaired.page,
@@ -59,15 +75,21 @@ def repaired_steps(repaired: Repaired, day: int, say: Messages, public_url: str)
             public_url + edit_address(wanted.query.wiki, repaired.page, wanted.revision),
             is_wikimedia=wanted.query.wiki.farm == WMF.name,
         ),
-        "left": left,
+        "left": left_alone,
         "kept_off": result.kept_off,
     }
 
 
 def _change_as_json(
-    change: LinkChange, piece: EditedPiece, repaired: Repaired, day: int, say: Messages, offset: int, *, is_first: bool
+    change: LinkChange,
+    piece: EditedPiece,
+    link: LinkReport | None,
+    day: int,
+    say: Messages,
+    offset: int,
+    *,
+    is_first: bool,
 ) -> dict[str, Any]:
-    link = report_of(repaired.links, change.url)
     since = None if link is None else link.finding.since
     return {
         "url": change.url,
@@ -101,24 +123,19 @@ def _copy_as_json(copy: KnownCopy) -> dict[str, Any]:
     }
 
 
-def _left(repaired: Repaired) -> Iterator[LeftLink]:
-    """The links that were left alone, but working ones, as the engine met them, then dead ones that it did not see."""
-    result = repaired.result
-    changed = {key_of(change.url) for change in result.changes}
-    left = dict.fromkeys([*result.left, *(LeftLink(url, "repeats") for url in result.repeating)])
-    seen = changed | {key_of(each.url) for each in left}
-    why = "not-in-text" if repaired.settings.options.run else "switched-off"
+def _unseen(repaired: Repaired, seen: Container[str | None]) -> Iterator[_Unseen]:
+    """The dead links of the page that the engine has not seen, or was not allowed to look at."""
+    why = "kept-off" if repaired.result.kept_off else "not-in-text" if repaired.settings.options.run else "switched-off"
     for normal, link in repaired.links.items():
         if link.finding.verdict is Verdict.DEAD and normal not in seen:
-            left[LeftLink(link.given[0], "kept-off" if result.kept_off else why)] = None
-    yield from [each for each in left if each.why not in _NOTHING_TO_DO][:MOST_LEFT]
+            yield _Unseen(link.given[0], normal, why)
 
 
 class _Offsets:
     """Offsets in code units of UTF-16, as JavaScript counts them, of offsets that are requested in any order."""
 
     def __init__(self, text: str) -> None:
-        self._beyond = [place for place, letter in enumerate(text) if letter > "\uffff"] if not text.isascii() else []
+        self._beyond = [found.start() for found in _BEYOND.finditer(text)]
 
     def of(self, offset: int) -> int:
         return offset + bisect_left(self._beyond, offset)

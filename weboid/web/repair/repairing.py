@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 from typing import Any, Final
 
-from weboid.bot.answers import key_of
 from weboid.bot.choices import ChoiceRefused
 from weboid.bot.repair import RepairedPage
 from weboid.core.record.days import date_of
@@ -19,6 +18,8 @@ from weboid.core.verdict.report_json import link_as_json
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.mechanism.helper_process import HelperEnded, HelperProcess
 from weboid.mechanism.slices import Steps, batches, in_slices
+from weboid.store.archives.wiki_settings import find_settings
+from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import Answers
 from weboid.web.repair.job import EditJob, RepairJob, SeenEdit
 from weboid.web.request.parameters import MOST_SHOWN, PageQuery
@@ -107,7 +108,9 @@ class Repairs:
                 raise Problem(409, "no-repairs-here")
             async with self._answers.large.slot(selected.links):
                 found = await self._answers.look_up(selected)
-                if (settings := found.settings.writes) is None:
+                # Of a page without watched links nothing is looked up, so its wiki's settings are not, either.
+                settings = found.settings.writes or await settings_of(self._answers, selected.wiki)
+                if settings is None:
                     raise Problem(409, "no-settings", str(query.wiki))
                 answer = await self._answers.report(found, Extent.ALL)
             links += answer.pages[0].links
@@ -130,6 +133,12 @@ class Repairs:
         return read.text
 
 
+async def settings_of(answers: Answers, wiki: StoredWiki) -> WikiSettings | None:
+    """The settings by which a wiki writes; None if nobody knows them. Raises StoreError."""
+    async with answers.pool.reading() as conn:
+        return (await find_settings(conn, wiki.wiki)).writes
+
+
 def edit_address(wiki: WikiName, page: int, revision: int) -> str:
     """The address of the page about the edit that saves a repair of this revision: readable, for summaries."""
     name = wiki.dbname if wiki.farm == WMF.name else str(wiki)
@@ -142,8 +151,3 @@ def _documents(links: list[LinkReport]) -> Steps[list[dict[str, Any]]]:
         documents += [link_as_json(link) for link in some]
         yield
     return documents
-
-
-def report_of(links: Mapping[str, LinkReport], url: str) -> LinkReport | None:
-    """The report on a link as it is written in the text."""
-    return None if (key := key_of(url)) is None else links.get(key)

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from weboid.core.url.farms import WikiName
-from weboid.core.wikitext.settings import WikiSettings
-from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.answers import Answers
 from weboid.web.repair.job import EditJob, SeenEdit
-from weboid.web.repair.repairing import MOST_TEXT, Repairs, edit_address
+from weboid.web.repair.repairing import MOST_TEXT, Repairs, edit_address, settings_of
 from weboid.web.request.problem import Problem
 from weboid.wiki.source import ListedEdit, RevisionText
 
@@ -52,7 +50,7 @@ async def find_edit(answers: Answers, repairs: Repairs, place: RepairedRevision)
     linked = re.compile(re.escape(place.address) + _NUMBER_GOES_ON)
     is_of_page = bool(listed) and listed[0].revision == place.revision
     edit = next((each for each in listed[1:] if linked.search(each.comment)), None) if is_of_page else None
-    if edit is None or (settings := await _settings_of(answers, place.wiki)) is None:
+    if edit is None or (settings := await settings_of(answers, place.wiki)) is None:
         return None
     texts = await answers.live.find_texts(place.wiki, (edit.parent, edit.revision))
     if texts is None:
@@ -62,11 +60,6 @@ async def find_edit(answers: Answers, repairs: Repairs, place: RepairedRevision)
         return None
     seen = await repairs.seen(EditJob(before, after, settings))
     return SavedEdit(edit, seen) if seen.pieces else None
-
-
-async def _settings_of(answers: Answers, wiki: StoredWiki) -> WikiSettings | None:
-    async with answers.pool.reading() as conn:
-        return (await find_settings(conn, wiki.wiki)).writes
 
 
 def _text_of(read: RevisionText | None, page: int) -> str | None:
