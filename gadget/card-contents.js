@@ -6,7 +6,7 @@
 'use strict';
 
 const { addresses, useLater } = require( 'ext.gadget.weboid-page' );
-const { elements, words } = require( 'ext.gadget.weboid-marks' );
+const { elements, repairing, words } = require( 'ext.gadget.weboid-marks' );
 const editing = require( './editing.js' );
 const history = require( './history.js' );
 
@@ -30,9 +30,10 @@ const BAR_HEIGHTS = { working: 36, doubtful: 22, failing: 10 };
  * @param {function(): void} actions.onClose
  * @param {function(): void} actions.onSettings
  * @param {function(): void} actions.onChange called when the card has another size
+ * @param {function(): void} actions.onRepair
  * @return {Node[]}
  */
-function create( mark, link, { answerDay }, { onClose, onSettings, onChange } ) {
+function create( mark, link, { answerDay }, { onClose, onSettings, onChange, onRepair } ) {
 	const parts = [
 		head( link, onClose ),
 		address( link ),
@@ -47,7 +48,7 @@ function create( mark, link, { answerDay }, { onClose, onSettings, onChange } ) 
 		destination( link ),
 		chart( link, answerDay ),
 		checks( link ),
-		editors( mark, link ),
+		editors( mark, link, onRepair ),
 		about( link, onChange ),
 		actions( link ),
 		foot( onSettings )
@@ -321,18 +322,22 @@ function checks( link ) {
 }
 
 /**
- * What editors can do: copy the wiki's own templates, and go to where the link stands in the text.
+ * What editors can do: repair the link, copy the wiki's own templates, and go to where the link stands in the text.
  *
  * @param {HTMLButtonElement} mark
  * @param {Weboid.Link} link
+ * @param {function(): void} onRepair
  * @return {HTMLElement|null}
  */
-function editors( mark, link ) {
+function editors( mark, link, onRepair ) {
 	if ( !editing.isEditor() ) {
 		return null;
 	}
 	const status = element( 'p', 'weboid-status' );
 	status.setAttribute( 'role', 'status' );
+	const repair = link.verdict === 'dead' && repairing.isRepairable() ?
+		button( 'weboid-button', mw.msg( 'weboid-gadget-repair-link' ), onRepair ) :
+		null;
 	const buttons = editing.copies( link ).map(
 		( { kind, text } ) => button( 'weboid-button', copyLabel( kind ), () => {
 			status.textContent = '';
@@ -351,9 +356,9 @@ function editors( mark, link ) {
 		edit.setAttribute( 'href', editAddress );
 		edit.addEventListener( 'click', () => editing.rememberSelection( link ) );
 	}
-	return buttons.length || edit ?
+	return buttons.length || edit || repair ?
 		element(
-			'div', 'weboid-editors', element( 'div', 'weboid-buttons', ...buttons, edit ), status
+			'div', 'weboid-editors', element( 'div', 'weboid-buttons', repair, ...buttons, edit ), status
 		) :
 		null;
 }

@@ -8,7 +8,7 @@
  */
 'use strict';
 
-const { elements: { create }, markAt } = require( 'ext.gadget.weboid-marks' );
+const { elements: { create }, markAt, repairing } = require( 'ext.gadget.weboid-marks' );
 const contents = require( './card-contents.js' );
 const editing = require( './editing.js' );
 const settings = require( './settings.js' );
@@ -69,7 +69,9 @@ function open( mark, link, context, byHover = false ) {
 	card.lang = mw.config.get( 'wgUserLanguage' );
 	card.setAttribute( 'role', 'dialog' );
 	card.setAttribute( 'aria-labelledby', contents.TITLE_ID );
-	card.append( ...contents.create( mark, link, context, { onClose: close, onSettings, onChange: place } ) );
+	card.append( ...contents.create( mark, link, context, {
+		onClose: close, onSettings, onChange: place, onRepair: () => onRepair( link )
+	} ) );
 	mark.setAttribute( 'aria-expanded', 'true' );
 	mark.setAttribute( 'aria-controls', card.id );
 	current = { card, mark, isPinned: false };
@@ -117,6 +119,16 @@ function pin() {
 function onSettings() {
 	close();
 	settings.open();
+}
+
+/**
+ * Opens the dialog for a repair instead of the card. Closing it leads back at the mark.
+ *
+ * @param {Weboid.Link} link
+ */
+function onRepair( link ) {
+	close();
+	repairing.repair( link );
 }
 
 /**

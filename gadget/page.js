@@ -7,6 +7,7 @@
 
 const { ownHosts, usePart } = require( 'ext.gadget.weboid' );
 const addresses = require( './addresses.js' );
+const config = require( './config.json' );
 const messages = require( './messages.js' );
 const preferences = require( './preferences.js' );
 const service = require( './service.js' );
@@ -21,6 +22,13 @@ function isWanted() {
 	const wanted = preferences.get();
 	return ( wanted.namespaces === 'all' || mw.config.get( 'wgContentNamespaces' ).includes( mw.config.get( 'wgNamespaceNumber' ) ) ) &&
 		( wanted.dead || wanted.doubtful || wanted.files || wanted.cards === 'all' );
+}
+
+/**
+ * @return {boolean} whether the service may be asked without the reader's word for this page
+ */
+function isAllowed() {
+	return !config.consent || preferences.get().always;
 }
 
 /**
@@ -67,6 +75,21 @@ function addTool( id, href, text, tooltip ) {
 }
 
 /**
+ * @param {string} id
+ * @param {string} text
+ * @param {function(): void} onClick
+ */
+function addButton( id, text, onClick ) {
+	const item = addTool( id, '#', text );
+	if ( item ) {
+		item.addEventListener( 'click', ( event ) => {
+			event.preventDefault();
+			onClick();
+		} );
+	}
+}
+
+/**
  * Adds the links of this page to the toolbox (G-2), and the settings for whom no card leads there.
  */
 function addTools() {
@@ -74,13 +97,9 @@ function addTools() {
 		addTool( 't-weboid', addresses.listOfPage(), mw.msg( 'weboid-gadget-toolbox' ), mw.msg( 'weboid-gadget-toolbox-tooltip' ) );
 	}
 	if ( !preferences.get().dead && !preferences.get().doubtful ) {
-		const item = addTool( 't-weboid-settings', '#', mw.msg( 'weboid-gadget-settings-title' ) );
-		if ( item ) {
-			item.addEventListener( 'click', ( event ) => {
-				event.preventDefault();
-				useLater( 'card' ).then( ( card ) => card.openSettings(), mw.log.error );
-			} );
-		}
+		addButton( 't-weboid-settings', mw.msg( 'weboid-gadget-settings-title' ), () => {
+			useLater( 'card' ).then( ( card ) => card.openSettings() ).catch( mw.log.error );
+		} );
 	}
 }
 
@@ -95,7 +114,7 @@ function handle( roots ) {
 	if ( !isWanted() ) {
 		return tools;
 	}
-	return Promise.all( [ askOnce(), tools ] ).then( ( [ answer ] ) => {
+	return tools.then( () => isAllowed() || usePart( 'consent' ).then( ( consent ) => consent.wait() ) ).then( askOnce ).then( ( answer ) => {
 		if ( !answer.links.length ) {
 			return roots.forEach( tell );
 		}
@@ -120,10 +139,13 @@ function tell( root ) {
  * @return {Promise<void>}
  */
 function showInfo() {
-	return isWanted() ? askOnce().then( ( { page } ) => page ?
+	return isWanted() && isAllowed() ? askOnce().then( ( { page } ) => page ?
 		Promise.all( [ usePart( 'marks' ), messages.load( 'first' ) ] )
 			.then( ( [ marks ] ) => $( () => marks.addInfoRow( page ) ) ).then( () => undefined ) :
 		undefined ) : Promise.resolve();
 }
 
-module.exports = { addresses, handle, preferences, request: service.requestPart, showInfo, useLater };
+module.exports = {
+	addButton, addresses, config, handle, messages, preferences, request: service.requestPart, service, showInfo,
+	useLater
+};

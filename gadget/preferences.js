@@ -14,6 +14,8 @@ const DEFAULTS = {
 	repaired: false,
 	files: true,
 	summary: false,
+	direct: false,
+	always: false,
 	namespaces: 'content',
 	cards: 'findings'
 };
@@ -29,6 +31,8 @@ const CHOICES = {
 	repaired: [ true, false ],
 	files: [ true, false ],
 	summary: [ true, false ],
+	direct: [ true, false ],
+	always: [ true, false ],
 	namespaces: [ 'content', 'all' ],
 	cards: [ 'findings', 'all' ]
 };

@@ -6,6 +6,7 @@
  */
 'use strict';
 
+const { usePart } = require( 'ext.gadget.weboid' );
 const config = require( './config.json' );
 
 const VERSION = 2;
@@ -20,25 +21,6 @@ const QUIET_S = 300;
 const MOST_QUIET_S = 3600;
 
 const VERDICTS = [ 'working', 'doubtful', 'dead', 'unknown', 'invalid', 'spam' ];
-
-/** Which values of a link are text; each may be null. */
-const TEXTS = [
-	'normal', 'host_unicode', 'class', 'since', 'checked', 'next_check', 'target', 'mime', 'reported', 'assumed',
-	'replacement', 'probably_meant', 'summary', 'explanation', 'copy_summary'
-];
-/** Which are objects, each with its texts. */
-const OBJECTS = new Map( [
-	[ 'interwiki', [ 'prefix', 'title' ] ],
-	[ 'wikitext', [ 'template', 'parameters', 'dead' ] ]
-] );
-/** Which are lists of objects, each with its texts. */
-const LISTS = new Map( [
-	[ 'snapshots', [ 'title', 'snapshot', 'taken', 'origin', 'note' ] ],
-	[ 'history', [ 'outcome', 'first', 'last' ] ],
-	[ 'hints', [ 'kind' ] ]
-] );
-/** Of longer lists a card shows no more. */
-const MOST_ENTRIES = 50;
 
 /** @type {Weboid.KnownLinks} */
 const NOTHING = { page: null, links: [], day: '' };
@@ -73,34 +55,6 @@ function isAbsent( value ) {
 
 /**
  * @param {any} value
- * @param {string[]} texts
- * @return {boolean} whether it is an object in which these are text or null
- */
-function hasTexts( value, texts ) {
-	return isObject( value ) &&
-		texts.every( ( key ) => isAbsent( value[ key ] ) || typeof value[ key ] === 'string' );
-}
-
-/**
- * @param {any} link
- * @return {boolean} whether its values have the types of docs/api.md
- */
-function isLink( link ) {
-	return hasTexts( link, TEXTS ) && VERDICTS.includes( link.verdict ) &&
-		( isAbsent( link.repaired ) || typeof link.repaired === 'boolean' ) &&
-		( isAbsent( link.size_kib ) || typeof link.size_kib === 'number' ) &&
-		Array.isArray( link.given ) &&
-		link.given.every( ( /** @type {any} */ given ) => typeof given === 'string' ) &&
-		Array.from( OBJECTS ).every(
-			( [ key, texts ] ) => isAbsent( link[ key ] ) || hasTexts( link[ key ], texts )
-		) &&
-		Array.from( LISTS ).every( ( [ key, texts ] ) => isAbsent( link[ key ] ) ||
-			Array.isArray( link[ key ] ) && link[ key ].length <= MOST_ENTRIES &&
-			link[ key ].every( ( /** @type {any} */ entry ) => hasTexts( entry, texts ) ) );
-}
-
-/**
- * @param {any} value
  * @return {boolean} whether it is a number of links, or was not given
  */
 function isCount( value ) {
@@ -121,7 +75,7 @@ function pageOf( answer ) {
 		!VERDICTS.every( ( key ) => isCount( page.counts[ key ] ) ) ||
 		!( isAbsent( page.repaired ) || isObject( page.repaired ) &&
 			[ 'dead', 'doubtful' ].every( ( key ) => isCount( page.repaired[ key ] ) ) ) ||
-		!Array.isArray( page.links ) || !page.links.every( isLink ) ||
+		!Array.isArray( page.links ) ||
 		!( isAbsent( page.part ) || isObject( page.part ) && typeof page.part.from === 'number' ) ||
 		typeof answer.day !== 'string' ||
 		!( answer.continue === null || typeof answer.continue === 'string' )
@@ -150,21 +104,26 @@ function quietAfter( response ) {
  *
  * @param {string} address
  * @param {Weboid.Fetch} fetcher
+ * @param {URLSearchParams} [body] of a form
+ * @param {number} [timeout] in milliseconds
  * @return {Promise<any>} what the service says, as yet unchecked; undefined if it does not know the page
  */
-function requestPart( address, fetcher ) {
+function requestPart( address, fetcher, body, timeout = TIMEOUT_MS ) {
 	const abort = new AbortController();
-	const timer = setTimeout( () => abort.abort(), TIMEOUT_MS );
+	const timer = setTimeout( () => abort.abort(), timeout );
 	// Without headers of our own the browser needs no permission first (no preflight request).
 	// Nor does a redirect take readers to somebody whom the wiki did not choose.
-	return fetcher( address, {
-		credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer', signal: abort.signal
-	} ).then( ( response ) => {
-		if ( response.status === 404 ) {
+	/** @type {RequestInit} */
+	const options = { credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer', signal: abort.signal };
+	return fetcher( address, body ? Object.assign( options, { method: 'POST', body } ) : options ).then( ( response ) => {
+		if ( response.status === 404 && !body ) {
 			return undefined;
 		}
 		if ( !response.ok ) {
-			throw new ServiceError( `status ${ response.status }`, quietAfter( response ) );
+			const said = body ? readText( response ) : Promise.reject();
+			return said.then( ( text ) => parsed( text ).error.text ).catch( () => null ).then( ( text ) => {
+				throw new ServiceError( text || `status ${ response.status }`, quietAfter( response ) );
+			} );
 		}
 		return readText( response );
 	} ).then( ( text ) => {
@@ -285,6 +244,30 @@ function requestAll( address, fetcher ) {
 }
 
 /**
+ * @return {string}
+ */
+function wikiName() {
+	return `${ mw.config.get( 'wgDBname' ) }@${ config.farm }`;
+}
+
+/** @type {Weboid.Fetch} */
+const fetchIt = ( address, options ) => window.fetch( address, options );
+
+/**
+ * Sends a form about this wiki.
+ *
+ * @param {string} path
+ * @param {Object<string,string>} fields
+ * @param {number} timeout in milliseconds
+ * @return {Promise<any>} what the service says, as yet unchecked; rejected with its words if it cannot answer
+ */
+function post( path, fields, timeout ) {
+	const body = new URLSearchParams( fields );
+	body.set( 'dbname', wikiName() );
+	return requestPart( config.service + path, fetchIt, body, timeout );
+}
+
+/**
  * Asks what the service knows of the links of a page: one request, and more only for pages of over 2,000 links.
  *
  * Resolves without page and links if the service does not watch the page, cannot be used, or asked to be left alone.
@@ -293,19 +276,20 @@ function requestAll( address, fetcher ) {
  * @param {Weboid.Fetch} [fetcher]
  * @return {Promise<Weboid.KnownLinks>}
  */
-function ask( question, fetcher = ( address, options ) => window.fetch( address, options ) ) {
+function ask( question, fetcher = fetchIt ) {
 	if ( Number( mw.storage.session.get( QUIET_KEY ) ) > Date.now() ) {
 		return Promise.resolve( NOTHING );
 	}
 	const query = new URLSearchParams( {
-		dbname: `${ mw.config.get( 'wgDBname' ) }@${ config.farm }`,
+		dbname: wikiName(),
 		pageid: String( question.page ),
 		revid: String( question.revision ),
 		lang: question.language,
 		extent: question.extent
 	} );
 	// Even a `fetch` that is missing, or that another script has broken, is a failure like others.
-	const asked = Promise.resolve().then( () => requestAll( `${ config.service }/api/page?${ query }`, fetcher ) );
+	const asked = Promise.resolve().then( () => requestAll( `${ config.service }/api/page?${ query }`, fetcher ) )
+		.then( ( known ) => known.links.length ? usePart( 'marks' ).then( ( marks ) => marks.checkedLinks( known ) ) : known );
 	return asked.catch( ( error ) => {
 		mw.log.warn( `Weboid: ${ config.service } has no answer for this page: ${ error.message }` );
 		if ( error.quiet > 0 ) {
@@ -315,4 +299,4 @@ function ask( question, fetcher = ( address, options ) => window.fetch( address,
 	} );
 }
 
-module.exports = { ask, requestPart };
+module.exports = { ask, post, requestPart };

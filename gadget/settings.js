@@ -4,7 +4,7 @@
  */
 'use strict';
 
-const { preferences } = require( 'ext.gadget.weboid-page' );
+const { config, preferences } = require( 'ext.gadget.weboid-page' );
 const { elements: { button, create } } = require( 'ext.gadget.weboid-marks' );
 
 /**
@@ -20,6 +20,8 @@ function chosen( form ) {
 		repaired: isOn( 'repaired' ),
 		files: isOn( 'files' ),
 		summary: isOn( 'summary' ),
+		direct: isOn( 'direct' ),
+		always: config.consent ? isOn( 'always' ) : preferences.read().always,
 		namespaces: data.get( 'namespaces' ) === 'all' ? 'all' : 'content',
 		cards: data.get( 'cards' ) === 'all' ? 'all' : 'findings'
 	};
@@ -58,9 +60,9 @@ function group( legend, ...choices ) {
  * @return {HTMLElement[]} the choices, as they are made now
  */
 function groups( now ) {
-	const box = ( /** @type {'dead'|'doubtful'|'repaired'|'files'|'summary'} */ name, /** @type {string} */ text ) => (
-		choice( 'checkbox', name, '1', now[ name ], text )
-	);
+	const box = (
+		/** @type {'dead'|'doubtful'|'repaired'|'files'|'summary'|'direct'|'always'} */ name, /** @type {string} */ text
+	) => choice( 'checkbox', name, '1', now[ name ], text );
 	const radio = (
 		/** @type {'namespaces'|'cards'} */ name, /** @type {string} */ value, /** @type {string} */ text
 	) => choice( 'radio', name, value, now[ name ] === value, text );
@@ -82,7 +84,11 @@ function groups( now ) {
 			mw.msg( 'weboid-gadget-settings-namespaces' ),
 			radio( 'namespaces', 'content', mw.msg( 'weboid-gadget-settings-namespaces-content' ) ),
 			radio( 'namespaces', 'all', mw.msg( 'weboid-gadget-settings-namespaces-all' ) )
-		)
+		),
+		group( mw.msg( 'weboid-gadget-settings-repairs' ), box( 'direct', mw.msg( 'weboid-gadget-settings-direct' ) ) ),
+		...( config.consent ? [ group(
+			mw.msg( 'weboid-gadget-settings-consent' ), box( 'always', mw.msg( 'weboid-gadget-settings-always' ) )
+		) ] : [] )
 	];
 }
 

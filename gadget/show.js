@@ -5,11 +5,13 @@
 'use strict';
 
 const { useLater } = require( 'ext.gadget.weboid-page' );
+const { checkedLinks, hasTexts, isObject } = require( './answer.js' );
 const core = require( './core.js' );
 const elements = require( './elements.js' );
 const { addInfoRow } = require( './info.js' );
 const marks = require( './marks.js' );
 const { normalForm } = require( './normal-form.js' );
+const repairing = require( './repairing.js' );
 const words = require( './words.js' );
 
 /** For how long one slice of work may keep the page waiting. */
@@ -93,6 +95,9 @@ function openCard( mark, link, answerDay, byHover ) {
  */
 function show( root, answer, ownHosts ) {
 	const index = core.createIndex( ownHosts );
+	if ( answer.links.some( ( link ) => link.verdict === 'dead' && !link.repaired ) ) {
+		repairing.offerRepair();
+	}
 	const links = /** @type {HTMLAnchorElement[]} */ ( Array.from( root.querySelectorAll( 'a[href]' ) ) );
 	return eachInSlices( links, ( element ) => {
 		if ( !seen.has( element ) && !element.closest( NOT_CONTENT ) ) {
@@ -116,4 +121,6 @@ function show( root, answer, ownHosts ) {
 	} );
 }
 
-module.exports = { addInfoRow, elements, markAt: marks.markAt, normalForm, show, words };
+module.exports = {
+	addInfoRow, checkedLinks, elements, hasTexts, isObject, markAt: marks.markAt, normalForm, repairing, show, words
+};

@@ -107,6 +107,73 @@ declare namespace Weboid {
 		outcome: Outcome;
 	}
 
+	interface RepairCopy {
+		address: string;
+		/** The name of the archive. */
+		archive: string | null;
+		taken: string | null;
+	}
+
+	interface RepairChange {
+		url: string;
+		words: string | null;
+		/** The piece of the text that changes; null if a change before has it. */
+		before: string | null;
+		after: string | null;
+		verdict: Verdict | null;
+		copy: RepairCopy | null;
+		/** Those that may be chosen instead. */
+		copies: RepairCopy[];
+	}
+
+	interface RepairLeft {
+		url: string;
+		words: string | null;
+	}
+
+	interface RepairAnswer {
+		wikitext: string;
+		summary: string;
+		changes: RepairChange[];
+		left: RepairLeft[];
+	}
+
+	/** The revision on which a repair is based, and since when. */
+	interface BaseRevision {
+		revision: number;
+		/** Moments such as `2026-05-03T12:00:00Z`: when it was saved, and when the repair began. */
+		saved: string;
+		started: string;
+	}
+
+	interface SaveForm {
+		summary: string;
+		isMinor: boolean;
+		isWatched: boolean;
+	}
+
+	/** Where the text that is repaired comes from and goes to. */
+	interface RepairSource {
+		/** Whether the page may be saved without an editor. */
+		canSave: boolean;
+		/** Whether the text goes into the editor that is open. */
+		isField: boolean;
+		/** null: the service reads the revision. */
+		read: () => Promise<string | null>;
+		apply: ( text: string, summary: string, base: BaseRevision ) => Promise<void> | void;
+	}
+
+	interface RepairDialog {
+		/** Adds what may be chosen for links that it has not yet. */
+		offer( changes: RepairChange[] ): void;
+		show( answer: RepairAnswer, left: RepairLeft[] ): void;
+		wait(): void;
+		ready(): void;
+		fail( text: string ): void;
+		say( text: string ): void;
+		close(): void;
+	}
+
 	interface Index {
 		/** Notes an element; false if it leads nowhere away from the wiki. */
 		add( element: HTMLAnchorElement ): boolean;
@@ -135,5 +202,9 @@ declare namespace Weboid {
 		namespaces: 'content' | 'all';
 		/** Which links have a card. */
 		cards: 'findings' | 'all';
+		/** Repairs are saved at once, without the editor. */
+		direct: boolean;
+		/** On wikis that demand consent: the service may be asked about every page. */
+		always: boolean;
 	}
 }

@@ -60,12 +60,27 @@ function schedule() {
 }
 
 /**
- * Selects what the card has left to be selected in the editor.
+ * Helps in the editor: selects what the card has left to be selected there, and offers repairs of what has links.
  */
-function select() {
+function edit() {
+	const field = /** @type {HTMLTextAreaElement|null} */ ( document.querySelector( 'textarea#wpTextbox1' ) );
 	if ( mw.storage.session.get( 'weboid-selection' ) ) {
 		usePart( 'card' ).then( ( card ) => card.selectRemembered(), mw.log.error );
 	}
+	if ( field && field.value.includes( '//' ) ) {
+		usePart( 'marks' ).then( ( { repairing } ) => repairing.offerRepair(), mw.log.error );
+	}
+}
+
+/**
+ * @return {boolean} whether this is a list of pages that may be the reader's
+ */
+function isList() {
+	const special = mw.config.get( 'wgCanonicalSpecialPageName' );
+	return mw.config.get( 'wgUserName' ) !== null && (
+		special === 'Watchlist' || special === 'Contributions' ||
+		mw.config.get( 'wgNamespaceNumber' ) === 14 && action === 'view'
+	);
 }
 
 /**
@@ -78,7 +93,10 @@ function start() {
 		case 'submit':
 			// Also fired for previews, and after an edit with VisualEditor.
 			mw.hook( 'wikipage.content' ).add( schedule );
-			mw.hook( 'wikipage.editform' ).add( select );
+			mw.hook( 'wikipage.editform' ).add( edit );
+			if ( /[?&]weboidrepair=1(&|$)/.test( location.search ) ) {
+				usePart( 'marks' ).then( ( { repairing } ) => repairing.repair( null ), mw.log.error );
+			}
 			break;
 		case 'info':
 			usePart( 'page' ).then( ( page ) => page.showInfo(), mw.log.error );
@@ -87,12 +105,14 @@ function start() {
 }
 
 // The gadget and the user script may both be there: the first one does it all.
-if (
-	!mw.config.exists( 'weboidLoaded' ) && mw.config.get( 'wgArticleId' ) > 0 &&
-	mw.config.get( 'wgPageContentModel' ) === 'wikitext'
-) {
+if ( !mw.config.exists( 'weboidLoaded' ) ) {
 	mw.config.set( 'weboidLoaded', true );
-	start();
+	if ( mw.config.get( 'wgArticleId' ) > 0 && mw.config.get( 'wgPageContentModel' ) === 'wikitext' ) {
+		start();
+	}
+	if ( isList() ) {
+		usePart( 'list' ).then( ( list ) => list.offer(), mw.log.error );
+	}
 }
 
 module.exports = { ownHosts, usePart };

@@ -39,7 +39,7 @@ LINES: Final = {
     "archive/visits": 960,
     "bot": 2_572,
     "checking": 2_089,
-    "cli": 4_589,
+    "cli": 4_595,
     "cli/processes": 1675,
     "cli/terminal": 467,
     "config": 1150,
@@ -90,7 +90,7 @@ LINES: Final = {
     "web/words": 740,
     "wiki": 2_436,
     "wiki/criteria": 370,
-    "wiki/gadget": 639,
+    "wiki/gadget": 652,
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -37,7 +38,6 @@ _MODULE_OF = {
     r"\bmw\.language\b": "mediawiki.language",
     r"\bmw\.cookie\b": "mediawiki.cookie",
     r"\bmw\.Title\b": "mediawiki.Title",
-    r"\bmw\.notify\b": "mediawiki.notification",
 }
 """What of `mw` is not there on every page but comes with a module; `mw.language` itself comes with jqueryMsg too."""
 _WITH = {"mediawiki.jqueryMsg": {"mediawiki.language", "mediawiki.util", "mediawiki.user", "mediawiki.Title"}}
@@ -70,7 +70,7 @@ def gadget() -> BuiltGadget:
     return built_gadget(GADGET, MESSAGES)
 
 
-def build(folder: Path, **more: str) -> BuiltGadget:
+def build(folder: Path, **more: Any) -> BuiltGadget:
     return built_gadget(folder, folder / "i18n", **more)
 
 

@@ -22,7 +22,7 @@ from weboid.assets import asset
 from weboid.errors import ConfigError, SourceError
 from weboid.wiki.action import ActionApi, ApiPatience
 from weboid.wiki.gadget.build import built_gadget
-from weboid.wiki.gadget.deployment import BotPassword, deploy_gadget, merged_definitions, sign_in
+from weboid.wiki.gadget.deployment import BotPassword, deploy_gadget, merged_definitions, sign_in, with_consent
 
 real = pytest.mark.long
 """For tests with a real MediaWiki."""
@@ -296,6 +296,16 @@ def test_a_definition_that_is_there_keeps_its_place_and_the_wikis_own_options() 
     lines = ["* weboid[package]|a.js"]
     once = merged_definitions(lines[0], lines, is_default=True)
     assert once == merged_definitions(once, lines, is_default=True) == "* weboid[package|default]|a.js"
+
+
+def test_a_wiki_that_demands_consent_keeps_it_whatever_is_deployed() -> None:
+    after = '{"farm": "WMF", "consent": false}'
+    kept = with_consent('{"consent": true, "farm": "old"}', after)
+    assert json.loads(kept) == {"farm": "WMF", "consent": True}
+    for before in ("", "[", "[]", '{"consent": 1}', '{"consent": false}', "{}", "null"):
+        assert with_consent(before, after) == after
+    demanded = '{"consent": true}'
+    assert with_consent("", demanded) == demanded
 
 
 _PATIENCE = ApiPatience(tries=2, timeout_s=5, first_pause_s=0.001)

@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.long, needs_browser, pytest.mark.asyncio(loop_scope="s
 _LINE = "<p>See <a href='#1'>one</a>.</p>"
 _ACCOUNT = {"wgUserName": "Reader"}
 _DEFAULT: dict[str, bool | str] = {"dead": True, "doubtful": True, "repaired": False, "files": True, "summary": False}
-_DEFAULT |= {"namespaces": "content", "cards": "findings"}
+_DEFAULT |= {"direct": False, "always": False, "namespaces": "content", "cards": "findings"}
 
 
 async def test_settings_are_kept_with_the_account(page: Page) -> None:

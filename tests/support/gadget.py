@@ -306,9 +306,9 @@ async def open_stand_in(context: BrowserContext, weboid: str) -> AsyncIterator[S
         yield stand_in
 
 
-def install_gadget(wiki: MediaWiki, weboid: str) -> BuiltGadget:
+def install_gadget(wiki: MediaWiki, weboid: str, *, consent: bool = False) -> BuiltGadget:
     """Saves the gadget's pages on a wiki, for a Weboid at that address; every reader has it."""
-    gadget = built_gadget(asset("gadget"), asset("i18n"), service=weboid, farm=FARM)
+    gadget = built_gadget(asset("gadget"), asset("i18n"), service=weboid, farm=FARM, consent=consent)
     wiki.save_pages(gadget.pages)
     # Last, and as an edit: what is known of gadgets is kept by the wiki until then.
     wiki.save(

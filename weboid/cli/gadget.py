@@ -57,6 +57,9 @@ _USER_SCRIPT_FILE: Final = f"{NAME}.user.js"
     "--default", "is_default", is_flag=True, help="With --deploy: on for everybody who does not switch it off."
 )
 @click.option(
+    "--consent", is_flag=True, help="Nothing is sent before a reader says so; a wiki that has this once keeps it."
+)
+@click.option(
     "--dry-run", "is_dry", is_flag=True, help="With --deploy: save nothing, say what would be saved, or cannot be."
 )
 @click.pass_obj
@@ -70,6 +73,7 @@ def command(
     wiki: str | None,
     for_user: bool,
     is_default: bool,
+    consent: bool,
     is_dry: bool,
 ) -> None:
     """Writes the gadget's pages into a folder, or saves them on a wiki.
@@ -77,7 +81,9 @@ def command(
     For --deploy the environment has WEBOID_WIKI_USER and WEBOID_WIKI_PASSWORD, made by the wiki's Special:BotPasswords.
     """
     readers = [code.strip() for code in languages.split(",") if code.strip()]
-    build = partial(built_gadget, asset("gadget"), asset("i18n"), service=service, farm=farm, languages=readers)
+    build = partial(
+        built_gadget, asset("gadget"), asset("i18n"), service=service, farm=farm, languages=readers, consent=consent
+    )
     if wiki is not None:
         if for_user and is_default:
             raise click.UsageError("--default is for a gadget, not for a script of one account")

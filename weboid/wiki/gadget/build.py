@@ -109,12 +109,13 @@ def built_gadget(
     farm: str = "",
     language: str = "en",
     languages: Collection[str] = (),
+    consent: bool = False,
 ) -> BuiltGadget:
     """The gadget of a folder of files, with the messages of another; empty `service` and `farm` are as in the folder.
 
     `language` is the wiki's own, `languages` those of its readers, none = all that have messages; English, to which all
-    fall back, is always there. Raises ConfigError for an unusable service or farm, and ValueError for files that do not
-    fit together.
+    fall back, is always there. With `consent` readers are to say so before anything is sent. Raises ConfigError for an
+    unusable service or farm, and ValueError for files that do not fit together.
     """
     definitions = _text(folder / "definition.txt").strip().splitlines()
     parts = [_part(line) for line in definitions]
@@ -134,7 +135,7 @@ def built_gadget(
         for name in part.pages
         if name != CONFIG
     }
-    config = _config(folder, service, farm)
+    config = {**_config(folder, service, farm), "consent": consent}
     message_pages = _message_pages(merged, {key for part in parts for key in _keys_of(part, texts)})
     edition = hashlib.sha256(json.dumps(message_pages).encode()).hexdigest()[:8]
     texts[CONFIG] = _json({**config, "languages": [*merged], "edition": edition})
@@ -194,8 +195,8 @@ def _message_pages(merged: Mapping[str, Mapping[str, str]], first: Collection[st
     }
 
 
-def _config(folder: Path, service: str, farm: str) -> dict[str, str]:
-    config: dict[str, str] = json.loads(_text(folder / file_of(CONFIG)))
+def _config(folder: Path, service: str, farm: str) -> dict[str, Any]:
+    config: dict[str, Any] = json.loads(_text(folder / file_of(CONFIG)))
     if service:
         config["service"] = service.rstrip("/")
     if farm:

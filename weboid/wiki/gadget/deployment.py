@@ -14,10 +14,11 @@ from urllib.parse import urlsplit
 from weboid.errors import ConfigError, SourceError
 from weboid.wiki.action import ActionApi, ApiRefusal
 from weboid.wiki.gadget import permissions
-from weboid.wiki.gadget.build import NAME, BuiltGadget
+from weboid.wiki.gadget.build import CONFIG, NAME, PREFIX, BuiltGadget
 
 DEFINITIONS: Final = "MediaWiki:Gadgets-definition"
 
+_CONFIG: Final = f"{PREFIX}{CONFIG}"
 _TITLES_A_QUERY: Final = 25
 """MediaWiki tests 50 actions a query and leaves the rest to a continuation; we ask for two of each page."""
 _MOST_NAME: Final = 255
@@ -151,17 +152,28 @@ async def deploy_gadget(
 ) -> AsyncIterator[PageEdit]:
     """Saves the pages that differ, the definition last, and yields each; with `is_dry` nothing is saved.
 
-    Descriptions that are there stay, since a wiki may word them. `is_default` switches the gadget on for all readers.
-    Raises SourceError. If any page cannot be saved, those are yielded with the reasons, and nothing is saved.
+    Descriptions that are there stay, since a wiki may word them, and so does its demand for consent. `is_default`
+    switches the gadget on for all readers. Raises SourceError. If any page cannot be saved, those are yielded with the
+    reasons, and nothing is saved.
     """
     if not account.has_gadgets:
         raise SourceError(f"{account.api.url} has no extension Gadgets; --user installs the gadget as a user script")
     before = await account.fetch_pages([*gadget.pages, *gadget.descriptions, DEFINITIONS])
     described = {title: text for title, text in gadget.descriptions.items() if not before[title].revision}
     definitions = merged_definitions(before[DEFINITIONS].text, gadget.definitions, is_default=is_default)
-    pages = {**gadget.pages, **described, DEFINITIONS: definitions}
+    config = {_CONFIG: with_consent(before[_CONFIG].text, gadget.pages[_CONFIG])}
+    pages = {**gadget.pages, **config, **described, DEFINITIONS: definitions}
     async for edit in _send_changed(account, pages, before, summary, is_dry):
         yield edit
+
+
+def with_consent(before: str, after: str) -> str:
+    """The gadget's configuration `after`; a wiki that has demanded its readers' consent in `before` keeps doing so."""
+    try:
+        demanded = json.loads(before)["consent"] is True
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return after
+    return json.dumps({**json.loads(after), "consent": True}, ensure_ascii=False, indent="\t") if demanded else after
 
 
 async def deploy_user_script(
