@@ -139,7 +139,7 @@ function place() {
 		return;
 	}
 	const { card, mark } = current;
-	const { style } = card;
+	const { scrollTop, style } = card;
 	style.top = style.left = style.maxHeight = '';
 	if ( window.matchMedia( NARROW ).matches ) {
 		return;
@@ -158,6 +158,7 @@ function place() {
 	const rightmost = clientWidth - MARGIN_PX - card.offsetWidth;
 	style.top = `${ top - origin.top }px`;
 	style.left = `${ Math.max( MARGIN_PX, Math.min( left, rightmost ) ) - origin.left }px`;
+	card.scrollTop = scrollTop;
 }
 
 /**

@@ -89,6 +89,9 @@ async def test_it_is_asked_for_when_it_is_opened_and_says_whose_words_are_whose(
         assert words in text
     links = await part.locator("a").evaluate_all("links => links.map(link => link.href)")
     assert links == ["http://127.0.0.1:8000/w/index.php?curid=8", "https://maps.demo/a"]
+    await page.set_viewport_size({"width": 1280, "height": 300})
+    await page.set_viewport_size({"width": 1280, "height": 400})
+    await expect(part.locator("blockquote")).to_be_in_viewport()
     await page.keyboard.press("Tab")
     assert await page.evaluate("document.activeElement.textContent") == "Tower"
     await page.keyboard.press("Escape")
