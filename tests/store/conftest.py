@@ -1,5 +1,3 @@
-"""An empty store, as most tests of the store begin."""
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -9,7 +9,6 @@ from weboid.core.observe.observation import Observation
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.specials import Special
-from weboid.core.url.archives import ARCHIVES, Standing
 from weboid.core.url.keys import key_of
 from weboid.core.url.spellings import is_other_page
 from weboid.core.url.urls import parse
@@ -18,8 +17,6 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.maintain.consistency import check_store
 from weboid.store.archives.cited_copy import (
     ARCHIVE_HOSTS,
-    CitedCopy,
-    cited_copy_of,
     find_cited,
     lease_cited,
     list_cited,
@@ -57,34 +54,12 @@ async def snapshots(stored: WikiInStore, url: str) -> list[tuple[int, int]]:
 
 
 async def expired(stored: WikiInStore, urls: list[str]) -> None:
-    """Deletes URLs that no page uses any more."""
     assert (await stored.do(expire_urls, sorted(map(key, urls)), 400)).urls == len(urls)
 
 
 async def assert_sound(stored: WikiInStore, day: int = 140) -> None:
     found = await check_store(stored.pool, day)
     assert not found.found, found.described
-
-
-def test_a_cited_copy_says_its_archive_its_page_and_its_moment() -> None:
-    copy = cited_copy_of(key(COPY), parse(COPY), 100)
-    assert copy == CitedCopy(key(COPY), WAYBACK, page_key(parse(PAGE)), 20160102030405, 100)
-    assert copy.shows
-    barred = cited_copy_of(key(BARRED), parse(BARRED), 100)
-    assert barred
-    assert (barred.due, barred.shows) == (NEVER_DUE, False)
-    short = "https://ghostarchive.org/archive/AbCd1"
-    unnamed = cited_copy_of(key(short), parse(short), 100)
-    assert unnamed
-    assert (unnamed.page, unnamed.stamp, unnamed.shows) == (None, None, False)
-    for url in (PLAIN, DEAD_SERVICE, "https://page.demo/web/20160102030405/http://a.demo/"):
-        assert cited_copy_of(key(url), parse(url), 100) is None
-
-
-def test_every_host_of_an_archive_that_stands_is_one_and_others_are_none() -> None:
-    hosts = {host for each in ARCHIVES if each.standing in (Standing.OFFERED, Standing.BARRED) for host in each.hosts}
-    assert hosts < set(ARCHIVE_HOSTS)
-    assert "page.demo" not in ARCHIVE_HOSTS
 
 
 def test_all_spellings_that_archives_do_not_tell_apart_have_one_key() -> None:
@@ -263,7 +238,6 @@ async def unknown_before(stored: WikiInStore) -> None:
 
 
 async def bring_over(stored: WikiInStore, day: int, limit: int = 3) -> int:
-    """All batches; returns how many there were."""
     place: KnownCopiesPlace | None = KnownCopiesPlace()
     count = 0
     while place is not None:

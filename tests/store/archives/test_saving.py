@@ -1,5 +1,3 @@
-"""Savings: which URLs are queued, in which order they are taken, and that none is asked for twice."""
-
 from support.observations import FINE, LOST
 from support.store_reads import list_savings
 from support.stored import WikiInStore, key, open_wiki

@@ -1,5 +1,3 @@
-"""Snapshots, look-ups and changing pages in the store: one a place, only of watched URLs, leased by one worker."""
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -1,5 +1,3 @@
-"""For the tests of backup and restore."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""Overdue checks are spread over the next days, none earlier than it was planned."""
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -19,13 +19,12 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from support.databases import all_rows, until_no_session
 from support.observations import LOST
-from support.stored import WikiInStore, do, open_wiki
+from support.stored import WikiInStore, open_wiki
 
 from weboid.assets import asset
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
 from weboid.errors import StoreError
-from weboid.maintain.backup import BackupPlan, back_up_daily
 from weboid.maintain.consistency import check_store
 from weboid.pgfolder import programs
 from weboid.store.backup import make as making
@@ -40,8 +39,6 @@ from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import open_pool
 from weboid.store.embedded import embedded_folder, open_server
 from weboid.store.pages.wiki import StoredWiki
-from weboid.store.upkeep.alarm import list_alarms
-from weboid.store.upkeep.last_backup import find_last_backup
 
 URLS = [f"http://h{n % 17}.demo/{n}" for n in range(200)]
 GONE = "http://gone.demo/a"
@@ -176,13 +173,6 @@ async def test_all_rows_and_the_schema_come_back_once(
         assert next_one == (2,), "numbers go on"
     async with open_pool(second_database, size=1, part="test") as pool:
         assert not (await check_store(pool, 100, policy=DEFAULT, repairs=False)).found
-
-
-async def test_a_database_without_any_table_is_restored_as_well(
-    original: Original, backup: Path, empty_database: str, runner: Runner
-) -> None:
-    await _restore(empty_database, backup, runner)
-    assert await _held(empty_database) == original.held()
 
 
 async def _schema(dsn: str, runner: Runner) -> list[str]:
@@ -338,23 +328,6 @@ async def _pid_of_dump(dsn: str) -> int:
     return int(found[0])
 
 
-async def test_a_stop_that_comes_after_the_file_has_its_name_comes_too_late(
-    database: str, tmp_path: Path, runner: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real = Path.rename
-
-    def rename(path: Path, target: Path) -> Path:
-        asyncio.get_running_loop().call_soon(task.cancel)
-        return real(path, target)
-
-    monkeypatch.setattr(Path, "rename", rename)
-    (tmp_path / "x.dump.unfinished").write_bytes(b"x" * 10_000_000)  # A killed program has left it.
-    task = asyncio.create_task(_back_up(database, tmp_path / "x.dump", runner))
-    assert await task == read_manifest(tmp_path / "x.dump")
-    assert is_backup(tmp_path / "x.dump")
-    assert [path.name for path in tmp_path.iterdir()] == ["x.dump"]
-
-
 async def test_a_file_that_would_be_too_large_leaves_nothing(
     original: Original, tmp_path: Path, runner: Runner
 ) -> None:
@@ -451,22 +424,6 @@ async def test_the_newest_are_kept_and_what_is_not_ours_stays(
     assert {name: (folder / name).read_bytes() for name in others} == others
 
 
-def test_a_program_that_fits_is_preferred_to_an_older_one_on_the_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runner: Runner
-) -> None:
-    fake = tmp_path / "pg_dump"
-    fake.write_text("#!/bin/sh\necho 'pg_dump (PostgreSQL) 15.9'\n")
-    fake.chmod(0o755)
-    tmp_path.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    own = Runner.of(None, runner.data)
-    assert find_program("pg_dump", own, least=15).version == 15
-    assert find_program("pg_dump", own, least=16).path != fake
-    assert find_program("pg_dump", own, least=16).version >= 16
-    with pytest.raises(StoreError, match=r"no pg_dump of PostgreSQL 99 or newer here \(.*postgresql-client-99"):
-        find_program("pg_dump", runner, least=99)
-
-
 @pytest.mark.long
 async def test_a_backup_moves_between_versions_of_postgresql(
     original: Original, second_database: str, server_folder: Path, runner: Runner, monkeypatch: pytest.MonkeyPatch
@@ -536,38 +493,6 @@ def test_no_byte_of_the_last_line_can_change_unnoticed(tmp_path: Path) -> None:
         if is_backup(path) and read_manifest(path) != MANIFEST:
             unnoticed.append((bit, read_manifest(path)))
     assert unnoticed == []
-
-
-async def test_backups_of_a_clock_that_was_wrong_do_not_keep_todays_from_being_made(
-    database: str, tmp_path: Path, runner: Runner
-) -> None:
-    plan = BackupPlan(tmp_path / "backups", 1, database, runner)
-    async with open_pool(database, size=1, part="test") as pool:
-        for day in (500, 100):
-            made = await back_up_daily(pool, plan, day, show=_silent)
-            assert made is not None
-            assert made.day == day
-            assert await back_up_daily(pool, plan, day, show=_silent) is None
-        async with pool.connection() as conn:
-            assert await list_alarms(conn) == []
-            assert (await find_last_backup(conn)).good == made
-
-
-async def test_a_folder_whose_name_is_no_utf_8_will_do_and_so_will_one_that_cannot_be_used(
-    database: str, tmp_path: Path, runner: Runner
-) -> None:
-    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/n\xf6"))
-    plan = BackupPlan(folder, 1, database, runner)
-    async with open_pool(database, size=1, part="test") as pool:
-        made = await back_up_daily(pool, plan, 100, show=_silent)
-        assert made is not None
-        assert is_backup(Path(made.place))
-        shutil.rmtree(folder)
-        folder.touch()
-        assert await back_up_daily(pool, plan, 101, show=_silent) is None
-        (alarm,) = await do(pool, list_alarms)
-    assert r"there is no backup in " in alarm.detail
-    assert r"n\udcf6" in alarm.detail
 
 
 def test_a_backup_that_was_finished_since_its_file_was_opened_is_not_emptied(

@@ -15,10 +15,9 @@ from support.database_proxy import open_database_proxy
 from support.databases import set_read_only
 
 from weboid.errors import StoreAway, StoreError
-from weboid.pgfolder.server import stop_server
 from weboid.store.db import pool as pool_module
 from weboid.store.db.pool import Pool, open_pool
-from weboid.store.embedded import embedded_folder, open_server
+from weboid.store.embedded import open_server
 
 
 async def test_a_connection_commits_at_the_end_and_rolls_back_on_an_exception(pool: Pool) -> None:
@@ -61,15 +60,6 @@ async def test_a_statement_slower_than_the_timeout_is_an_error_and_leaves_a_conn
         async with pool.connection() as connection:
             assert not connection.autocommit
             await connection.execute("SELECT 1")
-
-
-async def test_the_server_knows_which_process_of_the_program_asks(database: str) -> None:
-    async with open_pool(database, size=1, part="crawl") as pool, pool.connection() as connection:
-        rows = await connection.execute("SELECT current_setting('application_name') LIKE 'weboid %% crawl'", ())
-        assert await rows.fetchone() == (True,)
-        with pytest.raises(StoreError, match="the database failed"):  # All connections are lent.
-            async with pool.connection(timeout=0.1):
-                raise AssertionError
 
 
 async def test_a_statement_of_a_server_that_hangs_is_given_up(
@@ -345,26 +335,12 @@ async def test_a_pool_that_is_given_up_lets_nobody_wait(database: str, monkeypat
 
 
 async def _await_answer(pool: Pool) -> None:
-    """Returns when the database has answered."""
     async with asyncio.timeout(20):
         while True:
             with suppress(StoreAway):
                 async with pool.connection() as connection:
                     await connection.execute("SELECT 1")
                 return
-
-
-async def test_the_pool_survives_a_restart_of_the_server(server_folder: Path) -> None:
-    with new_data(server_folder, "restarted") as data:
-        first = open_server(data)
-        async with open_pool(first.dsn, size=2) as pool:
-            async with pool.connection() as connection:
-                await connection.execute("CREATE TABLE kept ()")
-            first.close()
-            assert stop_server(embedded_folder(data))
-            with open_server(data):
-                async with pool.connection() as connection:
-                    await connection.execute("SELECT FROM kept")
 
 
 async def test_an_unreachable_database_and_a_wrong_name_are_reported_at_once(database: str, tmp_path: Path) -> None:

@@ -1,5 +1,3 @@
-"""The named statements: how a file is read, and that every statement of ours works on the real tables."""
-
 import ast
 import re
 from collections.abc import Iterator
@@ -9,6 +7,7 @@ import pytest
 from support.statements import ALL, plans
 
 import weboid.store
+from weboid.store.db.pool import Connection
 from weboid.store.db.statements import Statements, blocks, statements
 
 _BIG_TABLES = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:ONLY\s+)?(?:url|host|link|dead)\b", re.IGNORECASE)
@@ -75,3 +74,28 @@ def _uses(module: Path) -> Iterator[tuple[str, str]]:
         match node:
             case ast.Subscript(value=ast.Name(variable), slice=ast.Constant(str(name))) if variable in nouns:
                 yield nouns[variable], name
+
+
+async def test_a_list_arrives_as_it_was_however_lists_meet_in_one_prepared_statement(conn: Connection) -> None:
+    lists: list[tuple[str, list[object]]] = [
+        ("bigint", [1, None, -(2**63), 2**63 - 1]),
+        ("smallint", [None, 7]),
+        ("integer", []),
+        ("integer", [None, None]),
+        ("boolean", [True, None, False]),
+        ("float8", [0.5, None, -1e300]),
+        ("text", ["1", "NULL", None, '{",\\}', ""]),
+        ("bytea", [b"\0\xff", None]),
+    ]
+    for kind, values in lists * 4:  # the later ones are prepared
+        row = await (await conn.execute(f"SELECT %s::{kind}[]".encode(), [values])).fetchone()
+        assert row == (values,)
+    for texts in ([1, 2], ["3"], [None], [4], ["NULL"], []) * 3:
+        row = await (await conn.execute("SELECT %s::text[]", [texts])).fetchone()
+        assert row == ([None if each is None else str(each) for each in texts],)
+
+
+async def test_nothing_but_a_number_gets_between_numbers(conn: Connection) -> None:
+    for stranger in ("2},{3", 1.5, b"x"):
+        with pytest.raises(TypeError):
+            await conn.execute("SELECT %s::bigint[]", [[1, stranger]])

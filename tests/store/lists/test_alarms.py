@@ -133,7 +133,6 @@ async def test_spam_lines_that_cannot_be_run_are_alarming_until_they_are_repaire
 async def take(
     stored: WikiInStore, role: ProcessRole, name: str, *, silent_s: float = 0, began_s: float = 86_400
 ) -> None:
-    """A part that began and was last seen so many seconds ago."""
     async with stored.pool.connection() as conn:
         await take_role(conn, RunningProcess(role, name, "host", "machine", 7, "1"))
         await conn.execute(

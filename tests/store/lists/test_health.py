@@ -14,7 +14,6 @@ from weboid.core.url.farms import WMF, WMFLABS, WikiName
 from weboid.core.url.spam_lines import MAX_REPORTED, parse_lines
 from weboid.core.verdict.verdict import Change, Verdict
 from weboid.errors import StoreError
-from weboid.store.db.pool import Connection
 from weboid.store.db.rows import HostKey
 from weboid.store.lists.health import DEFAULT_BOUNDS, Amount, Bounds, Exactness, Health, find_status
 from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
@@ -45,13 +44,6 @@ async def due_on(stored: WikiInStore, days: dict[str, int]) -> None:
     async with stored.pool.connection() as conn:
         await record_due(conn, {key(url): day for url, day in days.items()})
         await record_next_days(conn, [HostKey(key(url).bucket, key(url).host_key) for url in days])
-
-
-async def test_an_empty_store_has_nothing_to_tell(conn: Connection) -> None:
-    status = await find_status(conn, DAY, patience_s=20)
-    assert (status.urls, status.hosts, status.due) == (Amount(0), Amount(0), Amount(0))
-    assert (status.wikis, status.streams, status.changes, status.spam_lists) == ((), {}, {}, ())
-    assert (status.alarms, status.oldest_due, status.day) == ((), None, DAY)
 
 
 async def test_a_wiki_tells_its_last_pass_the_one_under_way_and_what_waits(database: str) -> None:

@@ -98,7 +98,6 @@ async def _add(wiki: WikiInStore, pages: Sequence[PageLinks]) -> None:
 
 
 async def _judge(wiki: WikiInStore, chance: random.Random) -> None:
-    """Gives most URLs and hosts records by chance."""
     async with wiki.pool.connection() as conn:
         keys = [key(url) for url in URLS if chance.random() < 0.9]
         keys = sorted(await find_urls(conn, keys))

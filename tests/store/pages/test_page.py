@@ -1,5 +1,3 @@
-"""An intake of many links at once writes what one of a few does."""
-
 from support.intakes import record_pages
 from support.stored import open_wiki
 

@@ -1,5 +1,3 @@
-"""Sessions that were ended: all connections see it, rows go when the session would have ended by itself."""
-
 import time
 
 from support.stored import do

@@ -40,7 +40,6 @@ TODAY = 120
 
 
 async def kill(stored: WikiInStore, days: Iterable[int] = DAYS) -> None:
-    """Rounds in which nothing answers."""
     for day in days:
         await stored.round(day, lambda url, day: LOST)
 

@@ -18,7 +18,6 @@ SLOW = Rate(units=1, burst=100)
 
 @pytest.fixture
 async def pools(database: str) -> AsyncIterator[list[Pool]]:
-    """Two processes' worth of connections."""
     async with AsyncExitStack() as stack:
         yield [await stack.enter_async_context(open_pool(database, size=5, part="test")) for _ in range(2)]
 
@@ -34,7 +33,6 @@ async def let_pass(pool: Pool, seconds: float) -> None:
 
 
 async def counted(pool: Pool) -> tuple[int, int]:
-    """The rows of accounts, and of the days' keys."""
     async with pool.connection() as conn:
         row = await (
             await conn.execute("SELECT (SELECT count(*) FROM throttle), (SELECT count(*) FROM throttle_key)")
@@ -91,12 +89,6 @@ async def test_a_fast_rate_is_earned_by_the_databases_own_clock(pools: list[Pool
         assert 0 <= wait_s <= 0.1
         await asyncio.sleep(wait_s + 0.01)
         assert await spent(pools[0], 1, rate) is None
-
-
-def test_a_rate_of_nothing_is_none() -> None:
-    for numbers in ((0, 1), (1, 0), (-1, 5)):
-        with pytest.raises(ValueError, match="at least one unit"):
-            Rate(*numbers)
 
 
 async def test_all_processes_have_one_random_key_a_day(pools: list[Pool]) -> None:

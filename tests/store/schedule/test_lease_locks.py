@@ -26,7 +26,6 @@ PAIRS: Final = [pair for pair in combinations_with_replacement(KINDS, 2) if pair
 
 
 async def _shuffled(conn: Connection) -> None:
-    """Puts the rows of the table into another physical order."""
     await conn.execute(
         "WITH gone AS (DELETE FROM lease RETURNING bucket, epoch, until) "
         "INSERT INTO lease (bucket, epoch, worker, until) SELECT bucket, epoch, 'w', until FROM gone ORDER BY random()"

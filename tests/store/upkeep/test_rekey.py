@@ -101,7 +101,6 @@ def links(*hosts: str) -> dict[int, list[str]]:
 
 
 def answer(url: str, day: int) -> Observation:
-    """Some sites die, some fall silent, some URLs are gone."""
     site = int(url.split("site")[1].split(".")[0])
     seen = SILENT if site % 5 == 1 else LOST if site % 5 == 2 and url.endswith("/a") else FINE
     portrait = Portrait((1, site), 2, 3, 80) if seen is FINE else None
@@ -342,12 +341,10 @@ async def test_of_urls_that_fall_together_all_reverts_stay_and_what_is_frozen_st
 
 
 async def checked_on(stored: WikiInStore, url: str) -> int:
-    """The day of the newest check, 0 before the first."""
     return (await stored.known(url)).record.checked or 0
 
 
 async def changes_of(stored: WikiInStore, url: str) -> list[tuple[int, Verdict, Verdict]]:
-    """The log of a URL, newest first."""
     async with stored.pool.connection() as conn:
         return [(change.day, change.before, change.after) for change in await list_changes(conn, key(url))]
 
@@ -441,18 +438,3 @@ async def test_an_intake_under_way_is_waited_for_and_the_next_one_of_that_progra
         with pytest.raises(StoreError, match="weboid rekey"):
             await stored.take_in({2: [added]}, 201)
         assert len(await uses(stored)) == 2
-
-
-async def test_two_rekeys_at_once_do_not_disturb_each_other(database: str) -> None:
-    async with open_wiki(database, links("www.", "")) as stored:
-        both = await asyncio.gather(*(rekey(stored.pool, 200, BUCKETS, batch=3) for _ in range(2)))
-        assert sum(done.moved for done in both) == len(await stored.rows("SELECT FROM url"))
-        await stored.do(require_scheme, BUCKETS)
-        moved = {other_key(parse(url)) for urls in links("www.", "").values() for url in urls}
-        assert {each for _, each in await uses(stored)} == moved
-
-
-async def test_an_empty_store_takes_on_the_form_of_the_program(conn: Connection) -> None:
-    await record_scheme(conn)
-    assert await has_scheme(conn)
-    assert not await has_scheme(conn, BUCKETS)
