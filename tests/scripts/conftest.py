@@ -1,5 +1,3 @@
-"""A wiki and a service of the scripts' own, both on loopback, and an operator's folder."""
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,16 +1,9 @@
 """``-weboid:dead``: pages with newly dead links, each once, also after a stop in between."""
 
-import sqlite3
-from contextlib import closing
-from datetime import UTC, datetime
-
 import pytest
-from pywikibot import config
-from support.repair_scene import URL, WIKI, Scene, add_page, journal_of, run
+from support.repair_scene import URL, Scene, add_page, run
 
 from weboid_scripts.common.run_page import RunStopped
-from weboid_scripts.journal.journal import FILE_NAME
-from weboid_scripts.repairs.waiting_pages import WaitingPages
 
 
 def test_dead_pages_come_from_the_feed_once(wiki: Scene) -> None:
@@ -52,29 +45,6 @@ def test_a_run_that_is_stopped_keeps_its_place(wiki: Scene) -> None:
     wiki.wiki.has_messages = False
     run(wiki, "-weboid:dead", "-always")
     assert len(wiki.wiki.edits) == 1
-
-
-def test_a_simulation_changes_nothing_in_the_journal(wiki: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = add_page(wiki, "A")
-    wiki.service.add_change(URL, {page: "A"})
-    with journal_of(wiki) as journal:
-        WaitingPages(journal.file, WIKI).begin(page, datetime(2020, 1, 1, tzinfo=UTC))
-    file = wiki.folder / FILE_NAME
-    before = file.read_bytes()
-    monkeypatch.setattr(config, "simulate", True)
-    with closing(sqlite3.connect(file)) as other:
-        other.execute("BEGIN IMMEDIATE")  # as while another run writes
-        run(wiki, "-weboid:dead")
-    assert file.read_bytes() == before
-    assert wiki.wiki.reads() == 1
-
-
-def test_a_limit_counts_pages_that_had_something_to_repair(wiki: Scene) -> None:
-    pages = {add_page(wiki, title): title for title in ("A", "B", "C")}
-    wiki.service.add_change(URL, pages)
-    for done in (1, 2, 3, 3):
-        run(wiki, "-weboid:dead", "-limit:1", "-always")
-        assert [each["pageid"] for each in wiki.wiki.edits] == list(map(str, pages))[:done]
 
 
 def test_links_on_very_many_pages_are_followed_on_the_wiki(wiki: Scene) -> None:

@@ -67,15 +67,6 @@ def test_an_edit_noted_before_it_is_saved(journal: Journal) -> None:
     assert journal.last_edits("dewiki", 9) == [replace(EDIT, number=number, moment=NOW + timedelta(seconds=2))]
 
 
-def test_a_revision_is_that_of_the_edit_of_which_it_was_noted_last(journal: Journal) -> None:
-    # Another run has found the revision, and taken it for that of an edit that a crash had left unfinished.
-    crashed, saved = (journal.note_edit(replace(EDIT, revision=None)) for _ in range(2))
-    journal.note_saved(crashed, 101, NOW)
-    journal.note_saved(saved, 101, NOW)
-    assert [edit.number for edit in journal.last_edits("dewiki", 9)] == [saved]
-    assert [edit.number for edit in journal.unfinished_edits("dewiki")] == [crashed]
-
-
 def test_edits_since_come_newest_first_across_parts(journal: Journal) -> None:
     with journal.file.writing():
         for revision in range(1, 1201):

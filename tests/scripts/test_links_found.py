@@ -1,5 +1,3 @@
-"""The listed links of a page, with the statements of the page and the wiki about them."""
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime

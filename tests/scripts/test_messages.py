@@ -1,5 +1,3 @@
-"""The scripts' messages: complete in the languages that are kept here, documented, and right for one and for many."""
-
 import json
 import re
 

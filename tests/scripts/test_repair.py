@@ -1,13 +1,11 @@
 """Repairs of whole pages, from what the service knows to what the wiki gets; what keeps one page from its edit."""
 
 import re
-import time
 from typing import Any
 
 import pytest
 from pywikibot import config
 from support.little_bot_wiki import BOT
-from support.little_service import link
 from support.repair_scene import COPY, TEXT, URL, WIKI, Scene, add_page, journal_of, last_skip, run, settings
 
 from weboid.bot.edits import edits_for
@@ -89,20 +87,6 @@ def test_a_page_that_changed_since_it_was_read_is_analysed_again_before_it_is_sa
     assert "1  kept-off" in out
     assert "1  redirect" in out
     assert "deleted" not in out
-
-
-def test_a_page_of_hundreds_of_dead_links_is_shown_and_saved_at_once(
-    wiki: Scene, capfd: pytest.CaptureFixture[str]
-) -> None:
-    urls = [f"http://a.demo/{number}" for number in range(300)]
-    for title, between in (("A", "\n\n"), ("B", " ")):
-        page = add_page(wiki, title, between.join(f"<ref>{{{{cite web|url={url}|title=A}}}}</ref>" for url in urls))
-        wiki.service.pages[page] = [link(url, copies=[(COPY.replace(URL, url), "20160502000000")]) for url in urls]
-        begin_s = time.process_time()
-        run(wiki, f"-page:{title}", "-always")
-        assert time.process_time() - begin_s < 6.0
-        assert wiki.wiki.text(title).count("archive-url=") == 300
-        assert "http://a.demo/299" in "".join(capfd.readouterr())
 
 
 def test_a_second_conflict_is_left_alone(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:

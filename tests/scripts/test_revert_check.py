@@ -59,18 +59,15 @@ class LittleHistory:
     asked: list[dict[str, Any]] = field(default_factory=list)
 
     def revise(self, page: int, user: str, text: str, comment: str = "", *tags: str) -> int:
-        """Saves a page; returns the number of the revision."""
         revision = 1000 + len(self.saved)
         parent = next((each.revision for each in reversed(self.saved) if each.page == page), 0)
         self.saved.append(_Saved(page, revision, parent, user, text, comment, tags))
         return revision
 
     def hide(self, revision: int) -> None:
-        """Hides the text of a revision."""
         next(each for each in self.saved if each.revision == revision).is_hidden = True
 
     def delete(self, page: int) -> None:
-        """Deletes a page with its revisions."""
         self.saved = [each for each in self.saved if each.page != page]
 
     def username(self) -> str:
@@ -180,7 +177,6 @@ class Wiki:
         return list(search.examine(edits or [self.edit]))
 
     def found(self) -> dict[str, tuple[str, str, str]]:
-        """By URL how, why and by whom its repair was taken back."""
         [examined] = self.examined()
         return {
             each.link.url: (each.finding.verdict.value, str(each.finding.why), each.revision.user)
@@ -340,18 +336,6 @@ def test_an_edit_that_a_crash_left_unfinished_is_found_on_the_wiki(wiki: Wiki) -
     assert [edit.number for edit in wiki.journal.last_edits(WIKI, 1)] == [crashed.number]
 
 
-def test_an_unfinished_edit_that_the_wiki_merged_with_another_is_found(wiki: Wiki) -> None:
-    read = wiki.site.saved[-1].revision
-    wiki.site.revise(PAGE, "Author", PLAIN + "News.\n")
-    merged = wiki.site.revise(PAGE, BOT, DONE + "News.\n")
-    number = wiki.journal.note_edit(Edit(WIKI, PAGE, "A", None, read, NOW, "", LINKS))
-    wiki.site.revise(PAGE, "Doubter", PLAIN + "News.\n", "no")
-    wiki.examined(*wiki.journal.unfinished_edits(WIKI))
-    noted = wiki.journal.edit_of_revision(WIKI, merged)
-    assert noted is not None
-    assert noted.number == number
-
-
 def test_another_edit_of_ours_is_not_taken_for_one_that_was_never_saved(wiki: Wiki) -> None:
     read = wiki.site.revise(PAGE, BOT, DONE + "More.\n", "something else that this account does")
     wiki.journal.note_edit(Edit(WIKI, PAGE, "A", None, read, NOW, "", LINKS))
@@ -365,32 +349,6 @@ def test_an_edit_that_was_never_saved_bars_nothing(wiki: Wiki) -> None:
     assert wiki.may_repair() == {URL: None, OTHER: None}
     _undo(wiki)
     assert wiki.may_repair() == {URL: REVERTED, OTHER: REVERTED}
-
-
-def test_the_reverter_is_found_among_hundreds_of_later_revisions_reported_in_parts(wiki: Wiki) -> None:
-    wiki.site.part = 70
-    for number in range(300):
-        wiki.site.revise(PAGE, f"Author {number}", f"{DONE}{number}\n")
-    undoing = wiki.site.revise(PAGE, "Doubter", PLAIN + "299\n", "no")
-    for number in range(300, 600):
-        wiki.site.revise(PAGE, f"Author {number}", f"{PLAIN}{number}\n")
-    wiki.site.asked.clear()
-    [examined] = wiki.examined()
-    assert {(each.revision.user, each.revision.revision) for each in examined.reverts} == {("Doubter", undoing)}
-    assert len(wiki.site.asked) < 30
-
-
-def test_untouched_pages_cost_a_request_for_fifty(wiki: Wiki) -> None:
-    edits = []
-    with wiki.journal.file.writing():
-        for page in range(100, 250):
-            wiki.site.revise(page, "Author", PLAIN)
-            edits.append(wiki.repaired(page))
-    wiki.site.revise(249, "Author", DONE + "News.\n")
-    wiki.site.asked.clear()
-    assert [each.reverts for each in wiki.examined(*edits)] == [()] * 150
-    assert [query["rvprop"] for query in wiki.site.asked].count("ids|content") == 1
-    assert len(wiki.site.asked) == 4
 
 
 def test_answers_that_make_no_sense_say_nothing_and_one_without_pages_is_silence(
@@ -424,12 +382,6 @@ def test_the_third_revert_among_the_last_edits_stops_the_run(wiki: Wiki) -> None
     assert "-resume" in reason
     assert too_many_reverts(wiki.journal, "dewiki@WMF") is None
     wiki.journal.count_anew(WIKI)
-    assert too_many_reverts(wiki.journal, WIKI) is None
-
-
-def test_reverts_among_the_first_edits_say_too_little_to_stop_the_run(wiki: Wiki) -> None:
-    for _ in range(2):
-        wiki.journal.note_revert(reverted_edit(wiki.repaired().number))
     assert too_many_reverts(wiki.journal, WIKI) is None
 
 

@@ -34,7 +34,6 @@ def answer(asked: Asked) -> Act:
 
 
 def pages(site: Site) -> list[str]:
-    """The paths that were asked for, but robots.txt."""
     return sorted({line.split()[1] for line in site.lines()} - {"/robots.txt"})
 
 

@@ -1,16 +1,13 @@
-"""``pwb weboid_repair`` as an operator runs it, and what it says when something must be corrected first."""
-
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 from pywikibot import config
-from pywikibot.bot import show_help
 from support.little_service import served
 from support.pwb import Operator, write_operators_folder
 from support.repair_scene import COPY, TEXT, Scene, add_page, settings
 
-from weboid_scripts import weboid_repair, weboid_reverts, weboid_weblinks
+from weboid_scripts import weboid_repair
 from weboid_scripts.common.starting import run_script
 
 
@@ -62,14 +59,3 @@ def test_no_way_to_a_wiki_and_what_is_no_wiki_are_reported_at_once_and_once(
 def test_somebody_who_stops_it_has_a_status_of_its_own(scene: Scene, operator: Operator) -> None:
     scene.wiki.save("User:WeboidBot/Run", "stop")
     assert (operator.pwb("weboid_repair", "-page:A", "-always").status, scene.wiki.text("A")) == (3, TEXT)
-
-
-def test_help_of_the_other_scripts_has_their_options(capfd: pytest.CaptureFixture[str]) -> None:
-    for script, options in (
-        (weboid_reverts, ("-days:N", "-release:N", "-resume", "Exit status")),
-        (weboid_weblinks, ("-talk", "-three-in-nine-days", "-cat ", "Exit status")),
-    ):
-        show_help(script.__name__)
-        shown = "".join(capfd.readouterr())
-        assert [option for option in options if option not in shown] == []
-        assert "&params;" not in shown

@@ -1,5 +1,3 @@
-"""Pages that wait are remembered across runs, for a month at most."""
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 

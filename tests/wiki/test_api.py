@@ -303,19 +303,6 @@ async def test_more_than_memory_may_hold_of_one_batch_is_refused(monkeypatch: py
             await read(source)
 
 
-async def test_the_interwiki_map_is_fetched_once_and_only_where_it_is_needed() -> None:
-    linking = page(1, iwlinks=[{"prefix": "doi", "title": "x"}])
-    one, two = ({"pageids": ids, **LINKS} for ids in ("1", "2"))
-    async with opened(
-        exchange(one, answer(linking, batchcomplete=True)),
-        exchange(two, answer(page(2), batchcomplete=True)),
-        FIXTURE[0],
-    ) as (source, replay):
-        for number in (2, 1, 1):
-            await source.find_pages(ids=[number])
-        assert [question.get("meta") for question in replay.asked] == [None, None, "siteinfo", None]
-
-
 async def test_missing_are_only_titles_of_which_the_wiki_says_so() -> None:
     listed = [
         {"ns": 0, "title": "Gone", "missing": True},

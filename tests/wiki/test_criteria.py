@@ -178,21 +178,6 @@ async def test_the_trees_of_a_real_wiki_are_those_that_its_tables_hold() -> None
     assert len(titles) == 2004
 
 
-async def test_a_replica_tells_the_same_trees(mariadb_server: MariaServer) -> None:
-    tree, _ = real_tree()
-    folder = shared("ltgwiki/page.sql.gz").parent
-    files = [folder / f"{table}.sql.gz" for table in ("page", "linktarget", "categorylinks")]
-    source = ReplicaSource(mariadb_server.replicate("treewiki", *files), interwiki=InterwikiMap(()), namespaces=())
-    try:
-        for root in ("Latgola", "ASV ļauds"):
-            criterion = one(categories=[root], category_depth=50)
-            pages = {page.page for _, some in await stretches_of(criterion, source) for page in some}
-            assert (pages, set(criterion.trees)) == closure(tree, root)
-        assert await assert_resumable(one(categories=["Latgola"], category_depth=3), source) > 3
-    finally:
-        await source.close()
-
-
 async def test_a_replica_knows_all_criteria(mariadb_server: MariaServer) -> None:
     files = [Path(__file__).parent / "fixtures" / f"{table}.sql" for table in ("page", "externallinks")]
     access = mariadb_server.replicate("usewiki", *files, also=[USES])

@@ -79,7 +79,6 @@ def many(mariadb_server: MariaServer) -> Access:
 
 @asynccontextmanager
 async def opened(access: Access, patience: QueryPatience = PATIENCE, **more: Any) -> AsyncIterator[ReplicaSource]:
-    """A source of the fixtures' kind, closed at the end."""
     source = ReplicaSource(access, **{"interwiki": INTERWIKI, "namespaces": NAMESPACES, "patience": patience, **more})
     try:
         yield source
@@ -195,16 +194,6 @@ async def test_members_of_categories_are_found_in_every_schema(mariadb_server: M
     assert both == [1, 3, 30]
 
 
-async def test_the_schema_is_found_out_again_on_a_new_connection(mariadb_server: MariaServer) -> None:
-    old = mariadb_server.replicate("treewiki", FIXTURES / "page.sql", **SCHEMAS["old"])
-    async with opened(old) as source:
-        assert len(await walked(source, category("Harbours", "page"))) == 2
-        mariadb_server.replicate("treewiki", FIXTURES / "page.sql", **SCHEMAS["new"])
-        cut_off(mariadb_server)
-        await source.find_states([1])
-        assert len(await walked(source, category("Harbours", "page"))) == 2
-
-
 async def test_link_tables_may_live_apart_from_the_pages(mariadb_server: MariaServer) -> None:
     pages = mariadb_server.replicate("apartwiki", FIXTURES / "page.sql", also=[LIGHTS])
     towers = "INSERT INTO linktarget VALUES (4, 10, 'Tower'); INSERT INTO templatelinks VALUES (4, 4), (1, 4);"
@@ -304,26 +293,6 @@ async def test_a_connection_that_is_refused_for_their_number_is_tried_again(
             assert len(await waiting) == 1
 
 
-async def test_one_source_holds_one_connection_and_gives_it_back(mariadb_server: MariaServer, many: Access) -> None:
-    async with opened(many) as source:
-        await asyncio.gather(*(source.find_pages(ids=range(1, 1_000)) for _ in range(4)))
-        assert len(connections(mariadb_server)) == 1
-    while connections(mariadb_server):
-        await asyncio.sleep(0.02)
-
-
-async def test_a_walk_outlives_a_restart_of_the_server(mariadb_server: MariaServer, many: Access) -> None:
-    async with opened(many) as source:
-        seen: list[int] = []
-        async for stretch in source.walk(MAIN):
-            if len(seen) == 2 * MOST_PAGES:
-                mariadb_server.stop()
-                starting = asyncio.create_task(start_later(mariadb_server))
-            seen += [page.page for page in stretch.pages]
-        await starting
-    assert seen == list(range(1, MANY + 1))
-
-
 async def test_no_server_is_a_clear_error(tmp_path: Path) -> None:
     nobody = Access("nowiki_p", USER, PASSWORD, socket=str(tmp_path / "socket"))
     async with opened(nobody, SHORT) as source:
@@ -405,20 +374,6 @@ async def test_who_is_cancelled_does_not_wait_for_the_server(mariadb_server: Mar
         assert time.monotonic() - begun < 50
 
 
-async def test_who_is_cancelled_while_waiting_his_turn_disturbs_nobody(
-    mariadb_server: MariaServer, many: Access, caplog: pytest.LogCaptureFixture
-) -> None:
-    async with connected(many, SHORT) as db:
-        sleeping = asyncio.create_task(db.list_rows("SELECT SLEEP(0.1)"))
-        await until_asked(mariadb_server, "SLEEP(0.1)")
-        waiting = asyncio.create_task(db.list_rows("SELECT 1"))
-        await asyncio.sleep(0)
-        waiting.cancel()
-        assert await sleeping == [(b"0",)]
-        assert not caplog.records
-        assert waiting.cancelled()
-
-
 async def test_a_replica_is_read_over_tcp_as_toolforge_names_it_and_asked_again_when_it_falls_silent(
     mariadb_server: MariaServer, light: Access, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -428,18 +383,6 @@ async def test_a_replica_is_read_over_tcp_as_toolforge_names_it_and_asked_again_
         async with opened(access, replace(PATIENCE, silence_s=0.3)) as source:
             assert [page.title for page in await source.find_pages(ids=[1])] == ["Harbour light"]
     assert "timed out" in caplog.text
-
-
-async def test_closing_ends_a_question_under_way(mariadb_server: MariaServer, many: Access) -> None:
-    db = MariaDb(many, SHORT)
-    sleeping = asyncio.create_task(db.list_rows("SELECT SLEEP(100)"))
-    await until_asked(mariadb_server, "SLEEP(100)")
-    await asyncio.wait_for(db.close(), 50)
-    await db.close()
-    with pytest.raises(SourceError, match="was closed"):
-        await sleeping
-    with pytest.raises(SourceError, match="was closed"):
-        await db.list_rows("SELECT 1")
 
 
 async def test_the_wikis_are_listed_but_closed_ones(mariadb_server: MariaServer) -> None:
@@ -561,11 +504,6 @@ async def kill_often(server: MariaServer, how: str) -> None:
     for _ in range(5):
         await asyncio.to_thread(kill, server, how)
         await asyncio.sleep(0.03)
-
-
-async def start_later(server: MariaServer) -> None:
-    await asyncio.sleep(0.1)
-    await asyncio.to_thread(server.start)
 
 
 @asynccontextmanager

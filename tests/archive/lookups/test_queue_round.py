@@ -25,7 +25,7 @@ from weboid.errors import StoreAway
 from weboid.store.archives.changing_page import list_changing, record_lifted
 from weboid.store.archives.copy_queue import Rank, WantedCopy, count_queue, record_done, record_wanted
 from weboid.store.archives.lookup import StoredLookup, list_lookups
-from weboid.store.archives.service_limit import RequestKind, list_services, record_rest
+from weboid.store.archives.service_limit import list_services
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots
 from weboid.store.db.pool import Pool
 from weboid.store.upkeep.alarm import list_alarms
@@ -151,23 +151,6 @@ async def test_while_a_service_throttles_everything_waits_with_an_alarm_and_noth
         assert (await alarms(wiki), await waiting(wiki)) == ([], 0)
 
 
-@pytest.mark.parametrize("write_s", [60.0, -1.0], ids=["written together", "written one by one"])
-async def test_while_another_service_rests_only_what_needs_it_waits(
-    wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch, write_s: float
-) -> None:
-    monkeypatch.setattr("weboid.archive.lookups.queue_round._WRITE_S", write_s)
-    async with open_made_archive({URL: [Copy(OLD)]}) as archive:
-        second = archive.service("arquivo")
-        await wiki.do(record_rest, second.archive.number, 60, "http-500")
-        tally = await sweep(wiki, archive.service(), second)
-        assert (tally.outcomes, tally.waiting) == ({LookupOutcome.FOUND: 1}, 5)
-        assert await waiting(wiki) == 5
-        # What the first has said is kept, and not asked for again.
-        assert {each.outcome for each in (await lookups(wiki, URLS[1])).values()} == {LookupOutcome.NONE}
-        # They are taken up again when their leases have ended, not at once.
-        assert (await sweep(wiki, archive.service(), second)).waiting == 0
-
-
 async def test_a_slow_service_does_not_hold_the_look_ups_at_the_first(wiki: WikiInStore) -> None:
     async with open_made_archive() as archive, open_made_archive({url: [Copy(OLD)] for url in URLS}) as slow:
         service = slow.service("arquivo", per_minute=1)  # a minute apart: one in line, the others are put off
@@ -182,29 +165,6 @@ async def test_a_slow_service_does_not_hold_the_look_ups_at_the_first(wiki: Wiki
         assert slow.count("/cdx") == 1
 
 
-async def test_a_copy_that_a_page_cites_is_played_once_and_taken(database: str) -> None:
-    cited = f"https://web.archive.org/web/{OLD}/{URL}"
-    async with open_wiki(database, {1: [URL, cited, URLS[1]]}, day=CAME) as wiki:
-        await lose(wiki)
-        async with open_made_archive({URL: [Copy(OLD)], URLS[1]: [Copy(OLD)]}) as archive:
-            assert (await sweep(wiki, archive.service())).requests == 1 + 2
-            [kept] = await snapshots(wiki)
-            assert (kept.origin, kept.asked, kept.stamp) == (Origin.CITED, DAY, OLD)
-
-
-async def test_of_a_cited_copy_that_is_gone_no_copy_is_looked_for(database: str) -> None:
-    copy = f"https://web.archive.org/web/{OLD}/{URL}"
-    async with open_wiki(database, {1: [copy]}, day=CAME) as wiki, open_made_archive({URL: [Copy(LATE)]}) as archive:
-        columns = {**key(copy)._asdict(), "day": DAY}
-        await wiki.execute(
-            "INSERT INTO change (bucket, host_key, url_key, day, before, after)"
-            " VALUES (%(bucket)s, %(host_key)s, %(url_key)s, %(day)s, 1, 3)",
-            columns,
-        )
-        tally = await sweep(wiki, archive.service())
-        assert (tally.spared, tally.requests, await waiting(wiki)) == (1, 0, 0)
-
-
 async def test_what_one_archive_excludes_is_looked_for_in_the_next(wiki: WikiInStore) -> None:
     def script(asked: Asked) -> Act | None:
         return reply(403, "X-Archive-Wayback-Runtime-Error: AdministrativeAccessControlException: Blocked Site Error")
@@ -217,47 +177,11 @@ async def test_what_one_archive_excludes_is_looked_for_in_the_next(wiki: WikiInS
         assert set(outcomes.values()) == {LookupOutcome.EXCLUDED, LookupOutcome.FOUND}
 
 
-async def test_two_workers_share_what_waits_and_the_limit_of_the_service(wiki: WikiInStore, database: str) -> None:
-    async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive, open_wiki(database, {}) as other:
-        times: list[float] = []
-
-        def note(asked: Asked) -> None:
-            if "/cdx" in asked.target:
-                times.append(asyncio.get_running_loop().time())
-
-        archive.act = note
-        service = archive.service(per_minute=300)  # 0.2 s apart
-        tallies = await asyncio.gather(sweep(wiki, service, at_once=3), sweep(other, service, at_once=3))
-        assert sum(tally.outcomes[LookupOutcome.FOUND] for tally in tallies) == 6
-        assert all(archive.count(f"cdx/search/cdx?url=http%3A%2F%2Fsite{number}.") == 1 for number in range(6))
-        # Each by itself would be through with three of them after 0.4 s.
-        assert times[-1] - times[0] > 0.7
-        counted = {state.kind: state.requests for state in await wiki.do(list_services)}
-        assert counted[RequestKind.INDEX] == 6
-
-
 async def test_a_sweep_waits_for_a_short_pause_and_leaves_nothing_undone(wiki: WikiInStore) -> None:
     async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
         archive.act = lambda asked: rate_limited("1") if asked.count == 4 else None
         async with worker(wiki.pool, [archive.service()], at_once=1, waits_s=2) as (queue, _):
             assert ((await queue.sweep()).outcomes, await waiting(wiki)) == ({LookupOutcome.FOUND: 6}, 0)
-
-
-async def test_a_pause_is_not_waited_for_with_nothing_to_do_nor_after_a_stop(wiki: WikiInStore) -> None:
-    async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
-        archive.act = lambda asked: rate_limited("600")
-        async with (
-            worker(wiki.pool, [archive.service()], at_once=1, waits_s=900) as (queue, stopped),
-            asyncio.timeout(30),
-        ):
-            sweeping = asyncio.create_task(queue.sweep())
-            while queue.rest_s is None:
-                await asyncio.sleep(0.01)
-            stopped.set()
-            assert ((await sweeping).done, await waiting(wiki)) == (0, 6)
-            await wiki.execute("DELETE FROM copy_queue")
-            stopped.clear()
-            assert (await queue.sweep()).done == 0
 
 
 async def test_what_could_not_be_given_back_while_the_store_was_away_is_looked_up_by_the_next_attempt(

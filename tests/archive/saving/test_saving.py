@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from support.store_reads import list_savings
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.archive.saving.jobs import POLLS
-from weboid.archive.saving.progress import MOST_TRIES, SavingTally
+from weboid.archive.saving.progress import SavingTally
 from weboid.archive.saving.savable import unsavable_now, unsavable_url
 from weboid.archive.saving.saving_round import SavingRound, saving_round
 from weboid.archive.service.client import open_archive_client
@@ -112,7 +112,6 @@ def job(number: int) -> str:
 
 
 def done(url: str, **more: object) -> dict[str, object]:
-    """What the archive says of a job that has saved this URL."""
     return {"status": "success", "timestamp": str(STAMP), "original_url": url, **more}
 
 
@@ -275,19 +274,6 @@ async def test_a_saved_login_form_is_no_copy_and_is_not_made_again(database: str
         assert len(here.archive.submitted) == 1
 
 
-async def test_a_url_that_is_put_off_again_and_again_is_given_up(database: str) -> None:
-    async with saver(database) as here:
-        here.archive.refusals[ONE] = failed("job-failed")
-        for _ in range(MOST_TRIES + 2):
-            await here.sweep()
-            if await here.state() != (SavingState.REFUSED, "job-failed"):
-                await here.pass_time()
-        assert await here.state() == (SavingState.REFUSED, "job-failed")
-        assert len(here.archive.submitted) == MOST_TRIES
-        # That there is no copy holds for 90 days: it is asked once.
-        assert here.archive.count("/cdx/") == 1
-
-
 async def test_what_was_saved_is_believed_however_its_url_is_spelled_but_not_of_another_page(database: str) -> None:
     said: dict[str, tuple[dict[str, object], tuple[SavingState, str]]] = {
         "http://a.demo/a?b=1&c=2": (done("http://a.demo/a?b=1&amp;c=2"), (SavingState.SAVED, "")),
@@ -360,19 +346,6 @@ async def test_our_daily_limit_holds_by_the_accounts_own_count(database: str, da
         assert len(here.archive.submitted) == tally.sent
 
 
-@pytest.mark.parametrize(
-    ("available", "daily", "limit", "sent"), [(1, 6, 7, 1), (0, 1, 100, 0)], ids=["a day", "no session is free"]
-)
-async def test_the_services_limits_hold_too(database: str, available: int, daily: int, limit: int, sent: int) -> None:
-    async with saver(database, [ONE, TWO]) as here:
-        here.archive.answers["user"] = {
-            "available": available, "processing": 0, "daily_captures": daily, "daily_captures_limit": limit
-        }  # fmt: skip
-        tally = await here.sweep()
-        assert (tally.sent, len(here.archive.submitted)) == (sent, sent)
-        assert available or tally.why == "no-session"
-
-
 @pytest.mark.parametrize("part", ["system", "user"])
 async def test_a_service_that_is_not_well_is_left_alone(database: str, part: str) -> None:
     async with saver(database) as here:
@@ -419,25 +392,6 @@ async def test_the_keys_go_to_the_service_and_into_no_log(database: str, caplog:
         assert not [request for request in lists if "authorization" in {name.lower() for name in request.headers}]
 
 
-async def test_two_workers_submit_nothing_twice_and_each_has_two_captures_under_way_at_most(database: str) -> None:
-    urls = [f"http://d{number}.demo/" for number in range(8)]
-    async with saver(database, urls) as here:
-        here.archive.pendings = 3
-        open_jobs: list[int] = []
-        here.archive.on_submit = lambda url: open_jobs.append(len(here.archive.submitted) - len(here.archive.saved))
-        first = await here.sweep()
-        assert (first.sent, first.saved, max(open_jobs)) == (8, 8, 2)
-        assert sorted(form["url"] for form in here.archive.submitted) == urls
-    async with saver(database, []) as here:
-        more = [f"http://e{number}.demo/" for number in range(8)]
-        await here.stored.take_in({2: more}, DAY)
-        await here.stored.round(DAY + 1, lambda url, day: FINE)
-        here.day += 1
-        tallies = await asyncio.gather(here.sweep(), here.sweep())
-        assert sum(tally.sent for tally in tallies) == 8
-        assert sorted(form["url"] for form in here.archive.submitted) == more
-
-
 async def test_a_link_that_is_spam_somewhere_is_not_saved(database: str) -> None:
     async with saver(database) as here:
         await here.stored.do(record_spam_added, here.stored.wiki.wiki, {7: {key(ONE): ONE}})
@@ -457,23 +411,6 @@ def test_keys_are_not_read_from_files_and_without_them_nothing_is_saved(tmp_path
     for archive in (ArchiveConfig(), ArchiveConfig((SERVICES["arquivo"],), "k", "s")):
         config = Config(data=NotImplemented, archive=archive)
         assert saving_round(config, NotImplemented, NotImplemented, today=lambda: 1, stopped=asyncio.Event()) is None
-
-
-@pytest.mark.parametrize(
-    ("base", "key", "secret", "fault"),
-    [
-        ("https://web.archive.org", "", "x", "WEBOID_ARCHIVE_SAVE_KEY is missing"),
-        ("https://web.archive.org", "x", "", "WEBOID_ARCHIVE_SAVE_SECRET is missing"),
-        ("https://web.archive.org", "x", "s3cr3t\r\nX: y", "WEBOID_ARCHIVE_SAVE_SECRET is missing or no key"),
-        ("http://web.archive.org", "x", "s3cr3t", "would travel unencrypted"),
-    ],
-)
-def test_keys_that_cannot_be_used_are_named_and_not_shown(base: str, key: str, secret: str, fault: str) -> None:
-    service = replace(SERVICES["wayback"], base=base)
-    config = Config(data=NotImplemented, archive=ArchiveConfig((service,), key, secret))
-    with pytest.raises(ConfigError, match=fault) as caught:
-        saving_round(config, NotImplemented, NotImplemented, today=lambda: DAY, stopped=asyncio.Event())
-    assert "s3cr3t" not in str(caught.value)
 
 
 @pytest.mark.parametrize(("url", "why"), _CASES["unsavable"])

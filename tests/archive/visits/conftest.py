@@ -1,5 +1,3 @@
-"""The archive that visits go to."""
-
 from collections.abc import AsyncIterator
 
 import pytest

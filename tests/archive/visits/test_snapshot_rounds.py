@@ -42,7 +42,6 @@ async def wiki(database: str) -> AsyncIterator[WikiInStore]:
 
 
 async def keep(wiki: WikiInStore, count: int, *, due: int = DAY, asked: int | None = DAY - 91, first: int = 0) -> None:
-    """Keeps snapshots of the first URLs that were played before."""
     rows = [
         StoredSnapshot(key(URLS[number]), WAYBACK, STAMP + number, Origin.CHOSEN, due, asked)
         for number in range(first, first + count)

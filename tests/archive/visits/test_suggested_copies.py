@@ -5,28 +5,18 @@ from collections.abc import AsyncIterator
 
 import pytest
 from support.archives import (
-    Deed,
     MadeArchive,
-    absent,
-    busy,
-    excluded,
-    moved_to,
-    no_moment,
     open_local_client,
-    unavailable,
-    walled,
-    withdrawn,
 )
 from support.pywb import RealArchive
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.archive.service.replays import Replays
-from weboid.archive.visits.suggestions import ARCHIVE_DAYS, DOUBTFUL_DAYS, STRIKES, SuggestedCopies
+from weboid.archive.visits.suggestions import ARCHIVE_DAYS, DOUBTFUL_DAYS, SuggestedCopies
 from weboid.core.archive.addresses import taken_of
 from weboid.core.archive.configured import configured
 from weboid.core.archive.services import ArchiveService
 from weboid.core.url.archives import BY_NAME
-from weboid.store.people.audit import list_audit
 from weboid.store.people.replacement import PLAIN, find_replacements, record_replacement
 
 DAY = 100
@@ -64,38 +54,6 @@ async def test_a_snapshot_that_plays_is_shown_and_visited_quarterly(wiki: WikiIn
     assert await sweep(wiki, archive.services, DAY) == 1
     assert await state(wiki) == (True, DAY, 0, DAY + ARCHIVE_DAYS)
     assert archive.played == [(STAMP, DEAD)]
-
-
-@pytest.mark.parametrize("deed", [excluded, withdrawn])
-async def test_one_that_is_withdrawn_is_deleted_at_once(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
-    await suggest(wiki, TARGET)
-    await sweep(wiki, archive.services, DAY)
-    archive.usual = deed
-    await sweep(wiki, archive.services, DAY + ARCHIVE_DAYS)
-    assert await state(wiki) is None
-    assert [entry.detail for entry in await wiki.do(list_audit)] == [f"{TARGET} (gone)", f"{TARGET} (ok)"]
-
-
-@pytest.mark.parametrize("deed", [absent, no_moment, moved_to(20190101000000)])
-async def test_one_that_does_not_play_is_deleted_in_weeks(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
-    await suggest(wiki, TARGET)
-    archive.usual = deed
-    for strikes in range(1, STRIKES):
-        day = DAY + (strikes - 1) * DOUBTFUL_DAYS
-        await sweep(wiki, archive.services, day)
-        assert await state(wiki) == (False, day, strikes, day + DOUBTFUL_DAYS)
-    await sweep(wiki, archive.services, DAY + 2 * DOUBTFUL_DAYS)
-    assert await state(wiki) is None
-
-
-@pytest.mark.parametrize("deed", [unavailable, busy, walled])
-async def test_what_proves_nothing_changes_nothing(wiki: WikiInStore, archive: MadeArchive, deed: Deed) -> None:
-    await suggest(wiki, TARGET)
-    await sweep(wiki, archive.services, DAY)
-    archive.usual = deed
-    day = DAY + ARCHIVE_DAYS
-    await sweep(wiki, archive.services, day)
-    assert await state(wiki) == (True, DAY, 0, day + 1)
 
 
 async def test_frames_that_say_200_for_nothing_fool_nobody(wiki: WikiInStore, real_archive: RealArchive) -> None:

@@ -1,4 +1,4 @@
-"""Options and settings of repairs, the plan of those who give none, and what is wrong with them."""
+"""Options and settings of the scripts: what they are, the plan of those who give none, and what is wrong."""
 
 import json
 import re
@@ -10,8 +10,11 @@ from support.repair_scene import WIKI, Scene, add_page, run, settings
 
 from weboid.errors import WeboidError
 from weboid_scripts import weboid_repair
+from weboid_scripts.common.options import OptionRefused
 from weboid_scripts.common.saving import Saver
 from weboid_scripts.common.wiki_settings import SettingsRefused
+from weboid_scripts.weblinks.dead_links import Rule
+from weboid_scripts.weblinks.weblinks_options import WeblinksOptions, read_options
 
 
 def test_without_pages_it_shows_its_plan(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:
@@ -70,3 +73,30 @@ def test_a_rate_is_kept(scene: Scene) -> None:
         saver.wait_for_turn()
         now_s[0] += spent_s
     assert waited == [9.0, 6.0]
+
+
+def read(*arguments: str, talk: bool = False) -> WeblinksOptions:
+    return read_options(arguments, journal="/somewhere/journal", days=7, talk=talk)
+
+
+def test_without_options_it_is_as_pywikibot_is_configured() -> None:
+    options = read("-start:!", "-ns:0")
+    assert options.others == ["-start:!", "-ns:0"]
+    assert (options.rule, options.scan, options.talk, options.repeat) == (Rule(days=7), False, False, False)
+    assert options.journal == Path("/somewhere/journal")
+    assert read(talk=True).talk
+    assert not read("-notalk", talk=True).talk
+    assert read("-talk").talk
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-day:"], ["-day"], ["-day:-1"], ["-day:1.5"], ["-day:99999"], ["-day:٣"], ["-ignore:99"], ["-ignore:1000"],
+        ["-day:1", "-day:2"], ["-talk", "-notalk"], ["-scan:now"], ["-xml:/nowhere/at/all"], ["-xmlstart:A"],
+        ["-journal:a", "-journal:b"], ["-rate:0"], ["-rate:fast"], ["-runpage:{{A}}"],
+    ],
+)  # fmt: skip
+def test_wrong_options_are_refused(arguments: list[str]) -> None:
+    with pytest.raises(OptionRefused, match=arguments[0].partition(":")[0]):
+        read(*arguments)
