@@ -1,5 +1,3 @@
-"""The log while requests fail."""
-
 import logging
 
 import pytest

@@ -22,7 +22,6 @@ _MOST_TABS = 200
 
 @asynccontextmanager
 async def open_phone(browser: Browser, language: str = "en") -> AsyncIterator[Page]:
-    """Somebody's phone, which runs no scripts."""
     async with open_page(browser, width=PHONE, language=language) as page:
         yield page
 

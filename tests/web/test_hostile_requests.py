@@ -309,14 +309,6 @@ async def test_who_says_nothing_or_nothing_more_is_not_kept() -> None:
             assert await is_closed_within(reader, 30)
 
 
-async def test_an_answer_that_takes_time_is_not_cut_off_by_the_time_for_headers() -> None:
-    async with small(Timeouts(headers_s=0.1, idle_s=0.1)) as service, line_to(service.url) as (reader, writer):
-        await service.hold(writer)
-        await asyncio.sleep(0.4)
-        service.released.set()
-        assert (await read_answer(reader)).body == b"at last"
-
-
 async def test_who_does_not_take_the_answer_is_not_waited_for() -> None:
     async with small(Timeouts(stalled_s=0.2), most_connections=1) as service, line_to(service.url) as (_, writer):
         writer.write(request(b"GET /large HTTP/1.1"))

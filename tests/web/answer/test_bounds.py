@@ -52,7 +52,6 @@ def page(number: int, links: int, revision: int = 1) -> PageLinks:
 
 
 async def ended(task: asyncio.Task[None]) -> None:
-    """Ends a task that never ends; raises what it has raised."""
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
@@ -67,7 +66,6 @@ class Follower:
         self.parts = 0
 
     async def follow(self, site: Site, query: str, between: Callable[[], None] = lambda: None) -> None:
-        """Reads all parts; `between` is called between two of them."""
         after: str | None = ""
         while after is not None:
             document = await answer_to(site, f"{API}&all=1&{query}" + (f"&continue={after}" if after else ""))
@@ -200,16 +198,6 @@ async def test_pages_with_too_many_links_together_are_read_alone_and_one_with_to
     # All together; each of them alone, one of which has too many.
     assert site.source.asked == 4
     assert (await answer_to(site, f"{API}&pageid=43"))["pages"][0]["live"] is False
-
-
-@pytest.mark.usefixtures("_few")
-async def test_two_titles_that_lead_to_one_page_give_it_once(site: Site) -> None:
-    site.source.found |= {10: page(10, 12), 11: page(11, 3)}
-    site.source.redirects["Old"] = 10
-    follower = Follower()
-    await follower.follow(site, "title=Page_10|Page_11|Old")
-    assert [len(follower.pages[number][1]) for number in (10, 11)] == [12, 3]
-    assert follower.missing == []
 
 
 @pytest.mark.usefixtures("_few")

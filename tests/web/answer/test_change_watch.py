@@ -48,7 +48,6 @@ class Follower:
 
     @property
     def found(self) -> list[str]:
-        """The URLs whose answers are still kept."""
         return [url for url in (ONE, OTHER, THIRD) if self.kept.find(url)]
 
 
@@ -226,7 +225,6 @@ def _lines(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 @asynccontextmanager
 async def another(people: People) -> AsyncIterator[str]:
-    """The URL of a second process of the same service."""
     site = people.site
     app = make_app(site.config, site.wiki.pool, today=lambda: TODAY, sources=lambda _: site.source)
     async with open_site(app, "127.0.0.1", 0) as url:

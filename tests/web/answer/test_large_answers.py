@@ -1,5 +1,3 @@
-"""Few large answers are made at once; the others wait, up to a number, and one that gives up takes no slot."""
-
 import asyncio
 
 import pytest

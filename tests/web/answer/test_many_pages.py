@@ -1,11 +1,8 @@
 """W-8: a form may name 500 pages, which are served as stored: complete, once each, with few statements."""
 
-import asyncio
 import json
 from pathlib import Path
-from threading import Lock
 from typing import Any
-from urllib.parse import parse_qsl
 
 import psycopg
 import pytest
@@ -29,7 +26,6 @@ PAGES = (*range(101, 581), *MISSING)
 
 
 def urls_of(page: int) -> set[str]:
-    """The links of a page in normal form; some pages have none."""
     if page in LARGE_PAGES:
         return {f"http://p{page}.demo/{link}" for link in range(LARGE)}
     return {f"http://h{link}.demo/{page}" for link in range(page % (FEW + 1))}
@@ -50,13 +46,11 @@ async def fill(site: Site) -> None:
 
 
 async def sent(site: Site, **fields: str) -> tuple[int, str, str]:
-    """Status, type and body of the answer to a form."""
     async with site.client.post(f"{site.url}/api/page", data={"dbname": WIKI, **fields}) as response:
         return response.status, response.content_type, await response.text()
 
 
 async def parts(site: Site, **fields: str) -> list[dict[str, Any]]:
-    """All parts of an answer, by `continue`."""
     found: list[dict[str, Any]] = []
     after: dict[str, str] = {}
     while True:
@@ -185,23 +179,3 @@ async def test_what_cannot_be_answered_gets_a_key_in_the_format_requested(site: 
             error = etree.fromstring(body.encode()).find("error")
             assert error is not None
             assert (got, kind, error.get("key")) == (status, "application/xml", f"weboid-error-{name}")
-
-
-async def test_long_forms_are_taken_apart_one_after_the_other(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Threads next to the event loop take turns with it: eight of them left it every ninth.
-    at_once: list[int] = []
-    lock = Lock()
-
-    def parsed(*given: Any, **more: Any) -> Any:
-        at_once.append(int(lock.acquire(blocking=False)))
-        try:
-            return parse_qsl(*given, **more)
-        finally:
-            if at_once[-1]:
-                lock.release()
-
-    monkeypatch.setattr("weboid.web.request.fields.parse_qsl", parsed)
-    titles = "|".join(f"{number:03}{'ж' * 148}" for number in range(500))
-    answers = await asyncio.gather(*(sent(site, title=titles) for _ in range(6)))
-    assert {status for status, _, _ in answers} == {404}
-    assert at_once == [1] * 6

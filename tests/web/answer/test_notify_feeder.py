@@ -1,5 +1,3 @@
-"""Requested pages are handed to the feeder once a day, and wikis are looked up once for many requests."""
-
 import pytest
 from support.webservice import TODAY, Site
 

@@ -1,5 +1,3 @@
-"""The examples of docs/api.md do what they say."""
-
 import asyncio
 import json
 import os
@@ -30,7 +28,6 @@ HTML = """
 
 
 def examples(language: str, word: str) -> list[str]:
-    """The fenced examples of that language that contain a word."""
     return [text for text in re.findall(rf"```{language}\n(.*?)```", _DOC, re.DOTALL) if word in text]
 
 

@@ -1,15 +1,12 @@
 """What has changed in a wiki: the log for programs (W-14) and the Atom feed (W-12)."""
 
-import asyncio
 import re
 from email.utils import parsedate_to_datetime
-from functools import partial
 from typing import Any
 
 import pytest
 from lxml import etree
-from support.intakes import release_pages
-from support.listed import WIKI, add_pages, answer_to, key_of_error
+from support.listed import WIKI, add_pages, answer_to
 from support.stored import key
 from support.webservice import DEAD, HOSTILE_TITLE, PDF, TODAY, Site
 
@@ -18,7 +15,7 @@ from weboid.core.record.reasons import Reason
 from weboid.core.url.farms import WMF
 from weboid.core.verdict.verdict import Change, Verdict
 from weboid.store.db.pool import Connection
-from weboid.store.urls.check import find_settled, record_changes
+from weboid.store.urls.check import record_changes
 
 CHANGES = f"/changes?{WIKI}"
 FEED = f"/feeds/dead?{WIKI}"
@@ -138,28 +135,6 @@ async def test_changes_can_be_asked_for_from_a_day_on(site: Site) -> None:
     assert (await answer_to(site, f"{CHANGES}&since=0001-01-01"))["changes"] == whole["changes"]
 
 
-async def test_a_change_with_a_lower_number_that_is_committed_later_is_not_missed(site: Site) -> None:
-    since = (await answer_to(site, CHANGES))["next"]
-    async with site.wiki.pool.connection() as slow:
-        await log(slow, DEAD, 120)
-        await log_all(site, (PDF, 120, Verdict.DEAD))
-        asked = asyncio.create_task(answer_to(site, f"{CHANGES}&since={since}"))
-        await asyncio.sleep(0.2)
-        assert not asked.done()
-    assert [change["link"]["normal"] for change in (await asked)["changes"]] == [DEAD, PDF]
-
-
-async def test_while_somebody_writes_for_long_the_caller_is_asked_to_come_again(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("weboid.web.api.changes.find_settled", partial(find_settled, patience_s=0.05))
-    async with site.wiki.pool.connection() as slow:
-        await log(slow, DEAD, 120)
-        status, _, response = await site.fetch(CHANGES)
-        assert (status, response.headers["Retry-After"]) == (503, "30")
-    assert (await site.fetch(CHANGES))[0] == 200
-
-
 async def test_a_change_names_some_pages_and_says_if_there_are_more(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -238,18 +213,6 @@ async def test_the_feed_of_a_category_has_its_pages_links_alone(site: Site) -> N
     assert entries((await site.fetch(f"{FEED}&category=Empty"))[1]) == []
 
 
-async def test_who_is_in_a_category_is_asked_once_in_a_while(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    site.source.members["A"] = (1,)
-    for path in (CHANGES, FEED, CHANGES):
-        assert (await site.fetch(f"{path}&category=A"))[0] == 200
-    assert site.source.asked == 1
-    monkeypatch.setattr("weboid.web.answer.live._CATEGORY_KEPT_S", 0.0)
-    site.source.silent = True
-    status, _, response = await site.fetch(f"{CHANGES}&category=A")
-    assert (status, response.headers["Retry-After"]) == (503, "30")
-    assert await key_of_error(site, f"{CHANGES}&category=A") == (503, "wiki-silent")
-
-
 async def test_of_a_large_category_the_first_pages_are_reported_and_that_there_are_more(site: Site) -> None:
     site.source.members["A"] = (1, 2, 3)
     site.source.members_at_once = 2
@@ -288,10 +251,3 @@ async def test_who_has_the_feed_gets_304(site: Site) -> None:
     status, _, response = await site.fetch(FEED, If_None_Match=tag, If_Modified_Since=modified)
     # Today may bring more: its day says nothing yet.
     assert (status, "Last-Modified" in response.headers) == (200, False)
-
-
-async def test_pages_that_are_gone_are_reported_no_more(site: Site) -> None:
-    await site.wiki.do(release_pages, site.wiki.wiki.wiki, [1], 120)
-    assert (await answer_to(site, CHANGES))["changes"] == []
-    assert entries((await site.fetch(FEED))[1]) == []
-    assert await key_of_error(site, f"{FEED}&page=1") == (404, "unknown-page")

@@ -1,5 +1,3 @@
-"""The public data set over HTTP."""
-
 import gzip
 import hashlib
 import json
@@ -8,12 +6,6 @@ from support.webservice import TODAY, Site
 
 from weboid.core.record.days import iso
 from weboid.maintain.dataset import publish
-
-
-async def test_before_the_first_file_the_page_says_so(site: Site) -> None:
-    status, body, _ = await site.fetch("/data")
-    assert status == 200
-    assert "There is no file yet" in body
 
 
 async def test_the_file_that_is_listed_can_be_had_whole(site: Site) -> None:

@@ -15,7 +15,6 @@ from weboid.core.url.farms import WMFLABS
 from weboid.core.url.link_kind import InterwikiLink
 from weboid.core.wikitext.titles import Namespace
 from weboid.feed.intake import page_urls
-from weboid.store.pages.wiki import list_namespaces
 from weboid.wiki.source import PageLinks
 
 API = "/api/page?dbname=testwiki@wmflabs"
@@ -98,16 +97,6 @@ async def test_titles_lead_to_pages_with_the_prefix_that_the_wiki_gives_its_name
     assert (await answer_to(site, f"{API}&pageid=1"))["titles"] == []
 
 
-async def test_a_wiki_is_asked_once_how_it_names_its_namespaces(site: Site) -> None:
-    site.source.found[20] = LINKED
-    site.source.namespaces = NAMES
-    await answer_to(site, f"{API}&pageid=20")
-    asked = site.source.asked
-    await answer_to(site, f"{API}&pageid=20")
-    assert site.source.asked == asked + 1
-    assert set(await site.wiki.do(list_namespaces, site.wiki.wiki.wiki)) == set(NAMES)
-
-
 async def test_a_wiki_that_names_no_namespaces_has_the_names_that_all_have(site: Site) -> None:
     site.source.found[20] = LINKED
     site.source.found[21] = PageLinks(21, 3_000, "Strange", 9, None, ())
@@ -184,8 +173,3 @@ async def test_many_urls_have_their_normal_forms_in_the_order_of_the_form(site: 
             alone = await response.json()
         assert one == {name: alone[name] for name in one}
     assert document["form"] == alone["form"]
-
-
-async def test_an_own_wiki_is_known_in_many_urls_as_well(site: Site) -> None:
-    fields = {"urls": "https://de.wikipedia.org/wiki/X", "dbname": "dewiki@WMF"}
-    assert (await sent(site, "/api/normal", fields))[1]["urls"][0]["class"] == "own-farm"

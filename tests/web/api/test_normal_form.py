@@ -29,16 +29,6 @@ async def test_a_url_has_a_form_a_class_and_perhaps_a_fault(site: Site) -> None:
         assert (found["reason"], found["suspicious"], found["form"]) == (reason, suspicious, FORM_VERSION), url
 
 
-async def test_a_host_is_reported_in_unicode_next_to_its_punycode_unless_that_misleads(site: Site) -> None:
-    for host, ascii_host, shown in [
-        ("Пример.рф", "xn--e1afmkfd.xn--p1ai", "пример.рф"),
-        ("pаypal.com", "xn--pypal-4ve.com", None),  # Cyrillic а
-        ("fine.demo", "fine.demo", None),
-    ]:
-        found = await normal_of(site, f"http://{host}")
-        assert (found["normal"], found["host_unicode"]) == (f"http://{ascii_host}/", shown), host
-
-
 async def test_a_wikis_own_farm_is_reported_apart(site: Site) -> None:
     url = "https://de.wikipedia.org/wiki/A"
     assert (await normal_of(site, url))["class"] == "watched"

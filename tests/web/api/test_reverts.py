@@ -19,7 +19,7 @@ from weboid.assets import asset
 from weboid.core.verdict.report_json import RevertReason
 from weboid.store.archives.wiki_settings import StoredSettings, record_settings
 from weboid.store.people.audit import list_audit
-from weboid.store.people.revert import RevertState, list_reverts, record_reviewed
+from weboid.store.people.revert import RevertState, list_reverts
 
 TRUSTED = {"Authorization": "Bearer known"}
 ANSWER = "/api/page?dbname=testwiki@wmflabs&pageid=1&all=1"
@@ -42,7 +42,6 @@ async def state(site: Site, expected: int = 201, token: str = "known", **changes
 
 
 async def flags(site: Site, path: str = ANSWER) -> dict[str, list[str]]:
-    """The flags of each link that has some."""
     pages = json.loads((await site.fetch(path))[1])["pages"]
     return {link["normal"]: link["flags"] for page in pages for link in page["links"] if link["flags"]}
 
@@ -71,16 +70,6 @@ async def test_it_freezes_the_link_and_changes_nothing_else_that_is_reported(sit
     frozen["flags"] = []
     assert after == before
     assert await site.wiki.rows("SELECT FROM report") == []
-
-
-async def test_the_same_again_gives_the_first_one_and_is_not_logged_again(site: Site) -> None:
-    first = await state(site)
-    again = await state(site, 200, reverter="Other", why="style", pageid="2")
-    assert again["revert"] == first["revert"]
-    await site.wiki.do(record_reviewed, first["revert"]["id"], RevertState.RELEASED, "Boss")
-    assert (await state(site, 200))["revert"] == {**first["revert"], "state": "released"}
-    assert await flags(site) == {}
-    assert len(await site.wiki.do(list_audit)) == 1
 
 
 @pytest.mark.parametrize("path", [ANSWER, f"{ANSWER}&revid=7", f"{ANSWER}&format=html"])
@@ -158,20 +147,6 @@ async def test_only_trusted_clients_state_reverts(site: Site) -> None:
 async def test_it_is_no_address_to_be_opened(site: Site) -> None:
     status, _, response = await site.fetch("/api/reverts", **TRUSTED)
     assert (status, response.headers["Allow"]) == (405, "OPTIONS, POST")
-
-
-async def test_the_longest_url_fits_into_the_form_and_xml_tells_the_same(site: Site) -> None:
-    url = f"http://a.demo/{'ü' * 1_300}"
-    await site.wiki.take_in({8: [url]}, TODAY)
-    shown = (await state(site, url=url))["revert"]
-    async with site.client.post(
-        f"{site.url}/api/reverts", data=FORM | {"url": url, "format": "xml"}, headers=TRUSTED
-    ) as response:
-        assert (response.status, response.content_type) == (200, "application/xml")
-        (revert,) = etree.fromstring(await response.read()).iter("revert")
-    assert {str(name): str(value) for name, value in revert.attrib.items()} == {
-        name: str(value) for name, value in shown.items()
-    }
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")

@@ -1,5 +1,3 @@
-"""W-3 and W-4: the pages for people."""
-
 import re
 
 from support.listed import nodes
@@ -74,24 +72,9 @@ async def test_the_title_of_an_answer_names_the_page_so_that_tabs_can_be_disting
     assert nodes(await site.text(f"{PAGE}&pageid=1|2"), "//title/text()") == ["External links"]
 
 
-async def test_a_page_without_findings_says_so(site: Site) -> None:
-    body = await site.text(f"{PAGE}&pageid=2")
-    assert shown(body) == []
-    assert "No problems were found" in body
-
-
 async def test_hostile_titles_and_urls_stay_text_and_hide_nothing(site: Site) -> None:
     body = await site.text(f"{PAGE}&pageid=3")
     assert not nodes(body, "//script | //b")
     assert "⟨U+202E⟩gnp.⟨U+2028⟩" in nodes(body, "//h2")[0].text_content()
     assert not re.search("[\u202a-\u202e\u2028]", body)
     assert shown(body) == [BROKEN]
-
-
-async def test_site_owners_learn_who_asks_and_how_to_be_left_alone(site: Site) -> None:
-    for language, heading in [("en", "The Weboid bot"), ("de", "Der Weboid-Bot")]:
-        status, body, _ = await site.fetch(f"/bot?lang={language}")
-        text = str(nodes(body, "string()"))
-        assert status == 200, language
-        for fact in (heading, "robots.txt", "Retry-After", "Crawl-delay", "Weboid/", "512 KiB"):
-            assert fact in text

@@ -19,7 +19,7 @@ from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.spam_lines import parse_lines
 from weboid.store.archives.copy_queue import Rank, record_wanted
 from weboid.store.archives.service_limit import RequestKind, lease_request, record_rest
-from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.pool import Pool
 from weboid.store.lists.alarms import find_health
 from weboid.store.pages.page_pass import PassPosition, record_end, record_place, record_start
 from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
@@ -39,7 +39,6 @@ from weboid.store.schedule.process import (
 from weboid.store.upkeep.alarm import AlarmKind, raise_alarm
 from weboid.store.upkeep.last_backup import GoodBackup, record_last_backup
 from weboid.web.health.crawler_metrics import crawler_metrics
-from weboid.web.health.reader import HealthReader
 
 SECRET = "(secret-line-of-another-wiki"
 FARMS = "(line-of-the-farm<script>alert(1)</script>"
@@ -58,7 +57,6 @@ async def document(site: Site, query: str = "") -> Any:
 
 
 async def samples(site: Site) -> dict[tuple[str, tuple[str, ...]], float]:
-    """The metrics by name and values of labels."""
     status, body, response = await site.fetch("/metrics")
     assert status == 200
     assert response.headers["Content-Type"].startswith("text/plain; version=0.0.4")
@@ -70,7 +68,6 @@ async def samples(site: Site) -> dict[tuple[str, tuple[str, ...]], float]:
 
 
 def text_of(body: str) -> str:
-    """What a reader sees of a page."""
     return " ".join(" ".join(nodes(body, "//text()")).split()).replace(" .", ".").replace(" ,", ",")
 
 
@@ -252,19 +249,6 @@ async def test_what_was_done_is_shown_in_pictures_and_numbers(site: Site) -> Non
     assert "Checks of links" not in text_of(await site.text("/status?dbname=testwiki@wmflabs&lang=en"))
 
 
-async def test_metrics_tell_of_each_role_whether_it_runs(site: Site) -> None:
-    await bring_parts(site)
-    reply = await samples(site)
-    assert (reply["weboid_parts", ("crawl",)], reply["weboid_parts_missing", ("crawl",)]) == (1, 1)
-    assert (reply["weboid_parts", ("feed",)], reply["weboid_parts_missing", ("feed",)]) == (1, 0)
-    assert reply["weboid_parts", ("archive",)] == 0
-    assert 5 <= reply["weboid_part_last_seen_seconds", ("crawl",)] < 15
-    assert reply["weboid_part_start_timestamp_seconds", ("feed",)] > 0
-    assert reply["weboid_part_info", ("crawl", "other")] == 1
-    assert ("weboid_part_last_seen_seconds", ("archive",)) not in reply
-    assert (reply["weboid_alarms", ("part-gone",)], reply["weboid_alarms", ("no-pass",)]) == (1, 0)
-
-
 async def test_metrics_tell_of_each_crawler_by_itself_what_it_does(site: Site) -> None:
     figures = {
         reason_figure(Reason.OK): 7,
@@ -312,18 +296,6 @@ async def test_a_monitor_is_reported_which_alarms_there_are(site: Site) -> None:
     assert (await site.fetch("/healthz"))[:2] == (200, "ok\n")
 
 
-async def test_metrics_tell_what_this_process_has_answered(site: Site) -> None:
-    for path in ("/bot", "/bot", "/nothing", "/nothing?else", "/externalLinkInfo?dbname=x"):
-        await site.fetch(path)
-    reply = await samples(site)
-    assert reply["weboid_web_requests_total", ("/bot", "200")] == 2
-    assert reply["weboid_web_requests_total", ("", "404")] == 2
-    assert reply["weboid_web_request_seconds_count", ("/bot",)] == 2
-    assert reply["process_start_time_seconds", ()] > 0
-    assert 0 <= reply["weboid_web_loop_lag_seconds", ()] < 60
-    assert not any("nothing" in label for _, labels in reply for label in labels)
-
-
 async def test_a_flood_costs_one_look_into_the_database(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     lent = 0
     connection = Pool.connection
@@ -343,19 +315,6 @@ async def test_a_flood_costs_one_look_into_the_database(site: Site, monkeypatch:
     ]
     await asyncio.gather(*[site.fetch(path) for path in paths * 20])
     assert lent == 1
-
-
-async def test_the_status_is_read_again_when_it_is_old_and_when_a_new_day_has_begun(database: str) -> None:
-    days = [100, 100, 100, 101, 101, 101]
-    async with open_pool(database, size=1) as pool:
-        reader = HealthReader(pool, lambda: days[0], kept_s=3_600)
-        first = await reader.find_status()
-        assert await reader.find_status() is first
-        days[0] = 101
-        second = await reader.find_status()
-        assert (first.day, second.day) == (100, 101)
-        eager = HealthReader(pool, lambda: 100, kept_s=0)
-        assert await eager.find_status() is not await eager.find_status()
 
 
 async def test_a_database_that_is_gone_is_reported_with_a_key_and_no_trace(site: Site) -> None:

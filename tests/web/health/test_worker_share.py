@@ -1,5 +1,3 @@
-"""The folder of the workers' figures is there as long as anybody counts in it."""
-
 import os
 import subprocess
 import sys

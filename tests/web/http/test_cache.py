@@ -159,33 +159,6 @@ def urls_of(begin: int, number: int) -> list[UrlKey]:
     return [key_of(parse(f"http://site{each % 50}.demo/{each}")) for each in range(begin, begin + number)]
 
 
-async def test_an_answer_about_many_links_counts_as_large_as_they_are() -> None:
-    kept = AnswerCache(most_bytes=1_000_000)
-    for number in range(100):
-        kept.keep(number, b"x", "tag", urls_of(1_000 * number, 1_000), 0)
-    assert 10 <= len(kept) <= 16
-    kept.keep("large", b"x", "tag", urls_of(0, 3_000), 0)
-    assert kept.find("large") is None
-
-
-async def test_only_the_answers_about_a_url_or_a_domain_are_dropped() -> None:
-    kept = AnswerCache()
-    for number in range(100):
-        kept.keep(number, b"x", f"tag{number}", urls_of(10 * number, 10), kept.position, number, ("state", number))
-    await kept.drop(urls_of(123, 1))
-    assert [number for number in range(100) if kept.find(number) is None] == [12]
-    (url,) = urls_of(500, 1)
-    await kept.drop(buckets={url.bucket})
-    of_domain = {number for number in range(100) if url.bucket in {each.bucket for each in urls_of(10 * number, 10)}}
-    assert {50, 55, 60} <= of_domain
-    assert {number for number in range(100) if kept.find(number) is None} == of_domain | {12}
-    found = kept.find(13)
-    assert found is not None
-    assert (found.etag, found.revision, found.state) == ("tag13", 13, ("state", 13))
-    kept.drop_all()
-    assert len(kept) == 0
-
-
 async def test_nothing_is_kept_of_which_it_is_not_remembered_whether_it_changed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -83,7 +83,6 @@ async def busy(form: Handler = _no_form) -> AsyncIterator[Busy]:
 
 
 async def status_of(client: aiohttp.ClientSession, method: str, url: str) -> tuple[int, int]:
-    """The status, and the seconds of Retry-After."""
     async with client.request(method, url) as response:
         await response.read()
         return response.status, int(response.headers.get("Retry-After", 0))

@@ -213,14 +213,6 @@ async def test_a_wiki_that_is_silent_or_gone_confirms_nobody_and_is_logged_once(
     assert "it is over" in caplog.records[-1].message
 
 
-async def test_a_wiki_that_is_gone_confirms_nobody() -> None:
-    async with open_littleprovider() as provider:
-        gone = PeopleConfig(provider.url, client=CLIENT)
-    async with aiohttp.ClientSession() as client:
-        with pytest.raises(Problem, match="provider"):
-            await Confirmations(gone, client, "Weboid").newest(ANNA, LONG_AGO, NOW)
-
-
 async def test_without_an_api_one_has_to_sign_in_again_after_an_hour(scene: Scene) -> None:
     alone = Confirmations(PeopleConfig("https://sso.demo/oauth2", client=CLIENT), scene.client, "Weboid")
     assert await alone.newest(ANNA, NOW - 60, NOW) == Confirmed(ANNA, NOW - 60)

@@ -1,5 +1,3 @@
-"""What a real MediaWiki says of accounts is understood: free, blocked, blocked in part, unknown, hidden."""
-
 from pathlib import Path
 
 import aiohttp

@@ -1,5 +1,3 @@
-"""Fixtures: a store with one link, and a web process for crawlers and feeders."""
-
 from collections.abc import AsyncIterator
 
 import pytest

@@ -100,7 +100,6 @@ async def test_what_is_not_understood_is_refused_and_changes_nothing(server: str
 
 
 def far_checked(url: StoredUrl, host: StoredHost, day: int = 100, seen: Observation = FINE) -> Checked:
-    """A check that could be one."""
     record, due = judge(url.record, seen, day)
     return Checked(url, host, day, seen, record, due, UNKNOWN_HOST, UNKNOWN_HOST)
 

@@ -50,14 +50,12 @@ async def server(wiki: WikiInStore) -> AsyncIterator[str]:
 async def call(
     server: str, name: str, arguments: object, token: str = TOKEN, worker: str = "w", way: Endpoint = CRAWLERS
 ) -> tuple[int, Any]:
-    """The status of the answer, and what it says."""
     data = zlib.compress(msgspec.msgpack.encode({"worker": worker, "request": str(uuid4()), "arguments": arguments}), 1)
     status, body = await posted_call(server + way.path + name, data, f"{way.scheme} {token}", way.sent_kind)
     return status, msgspec.msgpack.decode(zlib.decompress(body), strict=False) if body else None
 
 
 async def leased(server: str, token: str = TOKEN, worker: str = "w") -> dict[int, int]:
-    """The buckets that a worker has leased, with their epochs."""
     status, held = await call(server, "lease", {"until": [DAY, None]}, token, worker)
     assert (status, len(held)) == (200, 1)
     return dict(held)
@@ -73,7 +71,6 @@ async def refused(server: str, wiki: WikiInStore, key: str, name: str, arguments
 
 
 async def checked(wiki: WikiInStore, **other: Any) -> Sighting:
-    """A check of the link, as a crawler sends it."""
     key = (await wiki.known("http://a.demo/")).key
     return replace(Sighting(key, DAY, FINE, HostEffect.SEEN, 0, frozenset()), **other)
 

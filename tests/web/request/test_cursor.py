@@ -1,5 +1,3 @@
-"""Cursors: what an answer gives is read back unchanged, and everything else is refused."""
-
 import pytest
 from hypothesis import given, strategies
 

@@ -1,5 +1,3 @@
-"""The formats of answers and errors, over all addresses."""
-
 import json
 
 from aiohttp import hdrs

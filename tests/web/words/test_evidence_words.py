@@ -31,12 +31,10 @@ def checked(*seen: tuple[int, Observation], host_days: Sequence[int] = (), claim
 
 
 def failing(seen: Observation, last: int, step: int = 3, claims: Claims = NO_CLAIMS) -> LinkReport:
-    """The same after checks that all failed so, from day 100 on."""
     return checked(*((day, seen) for day in range(100, last + 1, step)), claims=claims)
 
 
 def sentences_of(link: LinkReport, day: int | None = None, code: str = "en") -> list[str]:
-    """The sentences, by default on the day of the newest check."""
     asked = (link.record.checked or 0) if day is None else day
     return evidence_words(link, asked, say(code))
 
@@ -155,14 +153,3 @@ def test_in_other_cases_there_is_nothing_to_explain() -> None:
     ]:
         assert sentences_of(link) == [], link
         assert in_words(link, 120, say())[1] is None, link
-
-
-def test_the_sentences_are_in_the_reader_s_language() -> None:
-    assert sentences_of(failing(LOST, 115), code="de") == [
-        "An 6 Tagen nicht gefunden (seit 2 Wochen).",
-        "Andere Seiten dieses Servers funktionieren.",
-    ]
-    assert sentences_of(failing(SILENT, 100), code="de")[0] == (
-        "Nicht erreichbar seit heute (eine fehlgeschlagene Prüfung)."
-    )
-    assert "6 أيام (منذ أسبوعين)" in sentences_of(failing(LOST, 115), code="ar")[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from babel import Locale
 from babel.dates import format_interval
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 import weboid.web
 from weboid.assets import asset
@@ -37,7 +37,7 @@ from weboid.web.people.robot import _COUNTS
 from weboid.web.repair.repair_words import LEFT
 from weboid.web.request.problem import Problem
 from weboid.web.words.language import Language, languages, requested_language
-from weboid.web.words.messages import Messages, _formatter, _own_digits, catalogue, format_pattern, messages_in
+from weboid.web.words.messages import Messages, _own_digits, catalogue, format_pattern, messages_in
 
 _WEB = Path(weboid.web.__file__).parent
 _FILES = sorted(asset("i18n").glob("*.json"))
@@ -249,15 +249,3 @@ def test_a_range_of_dates_is_written_as_babel_writes_it_in_every_language() -> N
         for last in (first + 1, first + 40, first + 400):
             written = format_interval(date_of(first), date_of(last), "yMMMd", locale=locale)
             assert messages_in(language).dates(first, last) == _own_digits(written, locale)
-
-
-def test_a_message_without_forms_is_written_as_the_formatter_writes_it() -> None:
-    for code in _TRANSLATIONS:
-        own, values = say(code), ("<x>&'{0}", Markup("<b>'é</b>"), 12_345, "a%b", 7, "x", "y", "z", "w")
-        plain = [key for key in catalogue(code) if own._pattern(key, values).is_plain]
-        assert len(plain) > 100, code
-        for key in plain:
-            pattern = own._pattern(key, values)
-            formatted = _formatter(pattern.locale).format
-            assert own.text(key, *values) == formatted(pattern.text, *own._written(values))
-            assert formatted(escape(pattern.text), *own._written(values)) in own.html(key, *values)

@@ -1,5 +1,3 @@
-"""Addresses that may be clicked, and characters that are made visible."""
-
 from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
