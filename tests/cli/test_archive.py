@@ -1,5 +1,3 @@
-"""``weboid archive`` as its users run it: once, twice at a time, stopped, and killed."""
-
 import asyncio
 import signal
 from collections.abc import AsyncIterator
@@ -22,7 +20,6 @@ CALL = ("archive", "--once", "--day", str(DAY))
 
 @pytest.fixture
 async def wiki(database: str) -> AsyncIterator[WikiInStore]:
-    """A dozen links that are doubtful since day 130."""
     async with open_wiki(database, {1: URLS}, day=CAME) as wiki:
         await wiki.round(CAME, lambda url, day: FINE)
         await wiki.round(DAY, lambda url, day: LOST)
@@ -103,23 +100,6 @@ async def test_a_throttling_archive_ends_it_with_a_word_and_all_waiting(place: P
         assert (await place.run(*CALL)).status == 0
         assert len(archive.site.asked) == asked
     assert "archive-rests" in (await place.run("maintain", "--day", str(DAY))).err
-
-
-async def test_a_limit_that_the_archive_command_met_is_obeyed_by_snapshots_and_the_other_way_round(
-    place: Place, wiki: WikiInStore
-) -> None:
-    for first, second in (("archive", "snapshots"), ("snapshots", "archive")):
-        calls = {"archive": ("archive", "--once"), "snapshots": ("snapshots", URLS[0])}
-        async with archive_at(place) as archive:
-            archive.act = lambda asked: rate_limited("600")
-            await place.run(*calls[first])
-            asked = len(archive.site.asked)
-            assert asked
-            ran = await place.run(*calls[second])
-            assert (ran.status, len(archive.site.asked)) == (4 if second == "snapshots" else 0, asked)
-            assert "wayback" in ran.err
-        await wiki.execute("DELETE FROM archive_service")
-    assert await found(wiki) == 0
 
 
 @pytest.mark.parametrize("call", [["archive", "--once"], ["up"]])

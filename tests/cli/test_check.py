@@ -91,32 +91,9 @@ async def test_a_dead_link_of_a_page_is_a_failure_where_that_is_asked(place: Pla
     assert (ran.status, {line["outcome"] for line in ran.lines()}) == (1, {"failing"})
 
 
-TARGETS = ["mailto:a@b.demo", "tel:1", "intent://x/#Intent;end", "javascript:alert(1)", "data:,x", "app://page/1"]
-
-
 async def given(*urls: str) -> AsyncGenerator[str, None]:
     for url in urls:
         yield url
-
-
-async def test_a_redirect_out_of_the_web_ends_no_list(tmp_path: Path) -> None:
-    async with serve(lambda asked: reply(302, f"Location: {TARGETS[int(asked.target[1:])]}")) as site:
-        place = Place(tmp_path, environ={"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CRAWL_DELAY": "0"})
-        ran = await place.run("check", "--json", *(site.url(f"/{number}") for number in range(len(TARGETS))))
-    assert ran.status == 0
-    assert [line["reason"] for line in ran.lines()] == ["redirect-to-scheme"] * len(TARGETS)
-
-
-async def test_a_failing_link_with_a_typical_error_comes_with_the_one_that_works(tmp_path: Path) -> None:
-    here = ("/ok", "/a_(b)")
-    async with serve(lambda asked: reply(200 if asked.target in here else 404)) as site:
-        place = Place(tmp_path, environ={"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CRAWL_DELAY": "0"})
-        links = [*map(site.url, ("/ok,", "/ok", "/gone,", "/a_(b)", "/a_(b).")), f"http://{site.url('/ok')}"]
-        ran = await place.run("check", "--json", *links)
-        table = await place.run("check", site.url("/ok,"))
-    ok, bracket = site.url("/ok"), site.url("/a_(b)")
-    assert [line["probably_meant"] for line in ran.lines()] == [ok, None, None, None, bracket, ok]
-    assert "probably meant, and works:" in table.out
 
 
 @pytest.mark.parametrize("as_json", [True, False])

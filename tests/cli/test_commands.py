@@ -1,22 +1,15 @@
-"""The commands as their users call them: help, what they print, and what they say to wrong input."""
-
 import re
 from collections.abc import AsyncIterator, Iterator
-from datetime import date
 from pathlib import Path
 
 import click
 import pytest
 from support.commands import Place, open_place
-from support.copies import keep_copies
 from support.pages import prose
 
 from weboid.assets import toml_next_to
 from weboid.cli import main
-from weboid.core.record.moment import planned_hour
-from weboid.core.url.keys import host_key
 from weboid.demo.world import BotWall, Code, Host, NoHead, Page, Redirect, Spell, World
-from weboid.store.db.pool import open_pool
 
 _CASES = toml_next_to(__file__)
 
@@ -117,21 +110,6 @@ async def test_page_checks_the_links_of_a_live_page(place: Place) -> None:
         assert {line["outcome"] for line in ran.lines()} == {"working", "failing", "refused"}
 
 
-async def test_normalize_shows_form_and_class_and_what_the_address_of_an_archive_says(place: Place) -> None:
-    wayback = "https://web.archive.org/web/20110203040506id_/http://MILL.demo:80/a#b"
-    ran = await place.run("normalize", "--json", "HTTP://Müller.DE:80/%7ea#x", "http://docs/about.htm", wayback)
-    watched, invalid, archived = ran.lines()
-    assert watched == {
-        "url": "HTTP://Müller.DE:80/%7ea#x",
-        "normal": "http://xn--mller-kva.de/~a",
-        "class": "watched",
-        "reason": None,
-        "archive": None,
-    }
-    assert (invalid["normal"], invalid["class"], invalid["reason"]) == (None, "invalid", "no-dot")
-    assert archived["archive"] == {"service": "wayback", "original": "http://mill.demo/a", "stamp": "20110203040506"}
-
-
 async def test_from_feed_over_rounds_to_what_is_known(place: Place) -> None:
     assert place.web
     fed = await place.run("feed", "pass", "--day", "100")
@@ -154,33 +132,6 @@ async def test_from_feed_over_rounds_to_what_is_known(place: Place) -> None:
     assert {line["verdict"] for line in shown} == {"dead", "working", "doubtful"}
     (broken,) = (await place.run("show", "--json", place.web.located("http://site.demo/broken"))).lines()
     assert (broken["status"], broken["http"], broken["history"][0]["http"]) == (16, 500, 400)
-
-
-async def test_a_crawl_at_an_hour_leaves_what_is_due_later_that_day_and_one_without_asks_all(place: Place) -> None:
-    assert place.web
-
-    async def checked(url: str) -> tuple[str, int]:
-        (link,) = (await place.run("show", "--json", url)).lines()
-        return link["checked"], (date.fromisoformat(link["next_check"]) - date(2017, 1, 1)).days
-
-    async def crawl(day: int, *hour: str) -> None:
-        place.day = day
-        ran = await place.run("crawl", "--once", "--day", str(day), *hour)
-        assert ran.status == 0, ran.err
-
-    url = place.web.located("http://site.demo/gone")
-    assert (await place.run("feed", "pass", "--day", "100")).status == 0
-    await crawl(100, "--hour", "0")  # what has just come waits for no hour
-    first, due = await checked(url)
-    assert (first, due) == ("2017-04-11", 103)
-    hour = planned_hour(host_key("site.demo"), due)
-    assert hour > 0
-    await crawl(due, "--hour", str(hour - 1))
-    assert (await checked(url))[0] == first
-    await crawl(due, "--hour", str(hour))
-    assert await checked(url) == ("2017-04-14", 106)
-    await crawl(106)
-    assert (await checked(url))[0] == "2017-04-17"
 
 
 async def test_wrong_input_is_shown_with_status_2(place: Place) -> None:
@@ -213,29 +164,3 @@ def test_help_is_in_whole_sentences_and_cites_nothing_that_an_operator_does_not_
     cut = {path for path, text in shown.items() if re.search(r"\w\.\.\.\s", text.partition("Options:")[2])}
     citing = {path for path, text in shown.items() if re.search(r"\([A-Z]-\d", text)}
     assert (cut, citing) == (set(), set())
-
-
-async def test_evidence_and_copies_are_shown_to_programs_and_people(place: Place) -> None:
-    assert place.web
-    url = place.web.located("http://site.demo/gone")
-    assert (await place.run("feed", "pass", "--day", "100")).status == 0
-    (new,) = (await place.run("show", "--json", url)).lines()
-    assert (new["verdict"], new["evidence"]) == ("unknown", None)
-    for day in (100, 103):
-        place.day = day
-        assert (await place.run("crawl", "--once", "--day", str(day))).status == 0
-    (known,) = (await place.run("show", "--json", url)).lines()
-    assert (known["verdict"], known["evidence"]["strikes"]) == ("doubtful", 2)
-    words = " ".join((await place.run("show", url)).out.split())
-    assert "evidence" in words
-    assert "2 strikes, 3 of 14 days" in words
-    assert (known["archived"], known["snapshots"], "copy: pending" in words) == ("pending", [], True)
-    async with open_pool(place.environ["WEBOID_DATABASE"], size=1, part="test") as pool:
-        await keep_copies(pool, url, day=104, snapshots=("wayback",))
-    (known,) = (await place.run("show", "--json", url)).lines()
-    address = f"https://web.archive.org/web/20160503120000/{url}"
-    assert (known["archived"], known["archives"]) == ("found", [address])
-    assert known["snapshots"][0]["distance_days"] == -2
-    assert known["snapshots"][0]["distance_to"] == "first-seen"
-    words = "".join((await place.run("show", url)).out.split())
-    assert f"copy:{address}(2daysbeforethelinkwasfirstseen)" in words

@@ -9,7 +9,6 @@ from functools import partial
 from io import StringIO
 from ipaddress import ip_network
 from pathlib import Path
-from time import sleep
 
 import click
 import pytest
@@ -28,7 +27,6 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.crawl.own_faults import ALARMING
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused
-from weboid.mechanism.loop_lag import LATE_S
 from weboid.remote.crawl.calls import Days
 from weboid.remote.http.rpc import OneTransaction
 from weboid.store.people.replacement import find_replacements, record_replacement
@@ -64,33 +62,6 @@ async def test_one_call_checks_the_links_that_are_due_and_the_suggestions(databa
         assert await asked(wiki, URLS[0]) == (100, True)
         assert await asked(wiki, URLS[1]) == (100, False)
         assert (await wiki.known(site.url("/link"))).record.checked == 100
-
-
-@pytest.mark.long
-async def test_a_crawler_that_is_late_itself_concludes_nothing_from_silence_and_says_so(database: str) -> None:
-    def script(request: Asked) -> Act:
-        return Silence() if request.target == "/" else head_only(request, reply(200, body=b"<p>A mill."))
-
-    busy: list[asyncio.TimerHandle] = []
-
-    def keep_busy() -> None:
-        sleep(LATE_S + 0.2)
-        busy[:] = [asyncio.get_running_loop().call_later(0.05, keep_busy)]
-
-    async with (
-        serve(script, ip="127.0.0.1") as site,
-        serve(script, ip="127.0.0.2") as other,
-        open_wiki(database, {1: [site.url("/"), other.url("/fine")]}) as wiki,
-    ):
-        config, console = config_of(), Console(file=StringIO())
-        keep_busy()
-        await crawl(config, wiki.pool, lambda: Moment(100), CrawlOptions(True, console))
-        busy[0].cancel()
-        silent = (await wiki.known(site.url("/"))).record
-        assert (silent.history, silent.streak.strikes) == ((), 0)
-        assert (await wiki.finding(other.url("/fine"))).verdict is Verdict.WORKING
-        await crawl(config, wiki.pool, lambda: Moment(101), CrawlOptions(True, console))
-        assert (await wiki.known(site.url("/"))).record.streak.strikes == 1
 
 
 async def test_a_hoster_that_hangs_up_on_us_alone_kills_no_link(database: str) -> None:

@@ -22,10 +22,7 @@ from weboid.cli.processes import database
 from weboid.cli.processes.database import open_store
 from weboid.config import Config, load_config
 from weboid.errors import StoreAway, StoreError
-from weboid.pgfolder.errors import FolderError
-from weboid.pgfolder.guard import open_guard
 from weboid.pgfolder.postmaster import server_pid
-from weboid.store.db.pool import Pool
 from weboid.store.embedded import embedded_folder
 
 _LIMIT_S = 30.0
@@ -76,13 +73,6 @@ async def test_a_part_that_waits_ends_at_once_when_it_is_stopped(database: str, 
     assert ended.value.exit_code == 0
 
 
-async def test_who_does_not_wait_gets_the_error_at_once(database: str, tmp_path: Path) -> None:
-    with open_database_proxy(database) as proxy:
-        proxy.cut()
-        with pytest.raises(StoreAway, match="cannot reach the database"):
-            await _opened(_config(proxy.dsn, tmp_path), None)
-
-
 async def test_what_no_waiting_heals_ends_a_part(database: str, tmp_path: Path) -> None:
     async with asyncio.timeout(_LIMIT_S):
         with pytest.raises(StoreError, match="refuses us"):
@@ -113,31 +103,8 @@ async def test_a_start_that_must_write_waits_until_it_can_and_says_why(
     assert len(_logged(caplog)) == 1
 
 
-async def test_after_a_stop_nobody_waits_long_for_a_database_that_is_away(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("weboid.cli.processes.database.LAST_AWAY_S", 0.2)
-    stopped = asyncio.Event()
-
-    async def ask(pool: Pool, wait_s: float) -> None:
-        async with pool.connection(wait_s) as conn:
-            await conn.execute("SELECT 1")
-
-    with open_database_proxy(database) as proxy:
-        async with open_store(_config(proxy.dsn, tmp_path), size=1, part="test", stopped=stopped, wait_s=1_000) as pool:
-            proxy.cut()
-            with pytest.raises(StoreAway):
-                await ask(pool, 0.3)
-            waiting = asyncio.create_task(ask(pool, 1_000))
-            stopped.set()
-            async with asyncio.timeout(10):
-                with pytest.raises(StoreAway):
-                    await waiting
-
-
 @contextmanager
 def _no_more_files() -> Iterator[None]:
-    """A block in which this process can open no more files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
     try:
@@ -167,10 +134,3 @@ async def test_a_server_is_started_again_after_too_many_files_were_open(
                     break
                 except StoreAway:
                     continue
-
-
-async def test_a_guard_that_cannot_be_started_is_shown(server_folder: Path) -> None:
-    folder = embedded_folder(server_folder / "unguarded")
-    with _no_more_files(), pytest.raises(FolderError, match=r"no process can be started \(Too many open files"):
-        async with open_guard(folder):
-            pass

@@ -25,7 +25,7 @@ from support.stored import do
 from weboid.cli import passes
 from weboid.cli.processes.sources import open_source
 from weboid.config import Config, WikiConfig, load_config
-from weboid.core.url.farms import WMFLABS, WikiName
+from weboid.core.url.farms import WikiName
 from weboid.demo.littlewiki import open_littlewiki
 from weboid.demo.wikipages import WikiPage
 from weboid.demo.world import World
@@ -33,7 +33,7 @@ from weboid.mechanism.tasks import cancel
 from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.pending import Pending, record_pending
-from weboid.store.pages.wiki import list_wikis, record_wiki
+from weboid.store.pages.wiki import list_wikis
 from weboid.wiki.action import ActionApi
 
 __all__ = ["mariadb_server"]
@@ -87,7 +87,6 @@ PLAIN = [WikiPage(1, "A"), WikiPage(2, "Talk:B", namespace=1)]
 
 
 def config_of(*wikis: tuple[str, str], **matching: object) -> Config:
-    """A configuration of wikis on loopback, by name and address."""
     config = load_config(None, {})
     known = tuple(WikiConfig(WikiName(name, "wmflabs"), api=api, matching=matching) for name, api in wikis)
     return replace(config, wikis=known, net=replace(config.net, permit=(ip_network("127.0.0.0/8"),)))
@@ -165,18 +164,6 @@ async def test_passes_and_re_reads_do_not_wait_for_a_wiki_that_takes_long_and_ea
             await cancel(running)
     assert under_way[silent.url("/w/api.php")] == 0
     assert set(most.values()) == {1}
-
-
-async def test_a_pass_reads_pages_of_its_wiki_that_were_handed_in_meanwhile(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(passes, "_LOOK_S", 0.0)
-    async with open_pool(database, size=2, part="test") as pool, open_littlewiki(PLAIN) as little:
-        config = config_of(("bwiki", little.api_url), namespaces=[4])
-        await do(pool, record_wiki, WMFLABS, WikiName("bwiki", "wmflabs"))
-        await hand_in(pool, "bwiki", 2)
-        await feeding(pool, 100).next_pass(lambda: replace(config))
-        assert await pages_of(pool) == [2]
 
 
 async def sleeping() -> AsyncIterator[bytes]:

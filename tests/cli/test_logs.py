@@ -1,9 +1,6 @@
-"""The log: lines of all processes on standard error, as lines for people and as JSON."""
-
 import json
 import logging
 import re
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -24,26 +21,6 @@ WORLD = World({"site.demo": Host(paths={"/a": (Spell(0, Page()),), "/gone": (Spe
 PAGES = {"Harbour": ["http://site.demo/a", "http://site.demo/gone"]}
 HOSTILE = "a\r\n2026-01-01T00:00:00.000Z ERROR weboid: forged\x1b[2J\u202eb\u2028c\x00\ud800"
 _DAY_NUMBER = re.compile(r"\bday \d{1,5}(?![-\d])")
-_PRINTING = """
-import threading, warnings
-from weboid.cli.terminal.logs import begin_log
-
-class Ending:
-    def __del__(self):
-        raise ValueError("at the end of an object")
-
-def fail():
-    raise ValueError("in a thread")
-
-begin_log("json", "crawl")
-warnings.warn("old")
-thread = threading.Thread(target=fail)
-thread.start()
-thread.join()
-ending = Ending()
-del ending
-raise ValueError("a\\nb")
-"""
 _FIELDS = {"time", "level", "part", "host", "pid", "logger", "message"}
 
 
@@ -132,12 +109,6 @@ def test_in_json_the_console_of_a_part_logs_and_bars_are_shown_but_not_shown(
     assert capfd.readouterr() == ("", "")
 
 
-def test_for_people_a_line_of_the_console_stays_one_line(capfd: pytest.CaptureFixture[str]) -> None:
-    ProcessConsole().print(HOSTILE, markup=True)
-    (line,) = capfd.readouterr().err.splitlines()
-    assert line.isprintable()
-
-
 async def test_each_part_logs_json_alone(database: str, tmp_path: Path) -> None:
     async with open_place(tmp_path, WORLD, PAGES) as place:
         place.environ |= {"WEBOID_DATABASE": database, "WEBOID_LOG": "json"}
@@ -175,18 +146,6 @@ async def test_what_is_wrong_with_a_command_is_json_too(tmp_path: Path) -> None:
         assert about in record["message"]
 
 
-def test_what_python_prints_by_itself_is_json_too() -> None:
-    ran = subprocess.run([sys.executable, "-c", _PRINTING], capture_output=True, timeout=30)
-    records = _records(ran.stderr)
-    assert ran.returncode == 1
-    assert [record["level"] for record in records] == ["warning", "error", "error", "critical"]
-    assert [record["error"]["text"] for record in records[1:]] == [
-        "in a thread",
-        "at the end of an object",
-        "a<U+000A>b",
-    ]
-
-
 @pytest.mark.parametrize("form", ["json", "text"])
 async def test_what_a_wiki_says_stays_in_its_line(database: str, tmp_path: Path, form: str) -> None:
     body = json.dumps({"error": {"code": "readapidenied", "info": HOSTILE}}).encode()
@@ -202,9 +161,3 @@ async def test_what_a_wiki_says_stays_in_its_line(database: str, tmp_path: Path,
     assert not any(line.startswith("2026-01-01") for line in lines)
     if form == "json":
         _records(ran.err)
-
-
-async def test_a_form_that_is_not_known_is_an_error(tmp_path: Path) -> None:
-    ran = await Place(tmp_path, environ={"WEBOID_LOG": "xml"}).run("config")
-    assert ran.status == 2
-    assert "WEBOID_LOG" in ran.err

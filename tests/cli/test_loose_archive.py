@@ -30,12 +30,10 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
 
 
 def rows(text: str) -> bytes:
-    """A listing; whatever its form, as text."""
     return reply(200, body=text.encode(), kind="text/plain")
 
 
 def played(asked: Asked, body: bytes = TEXT, *lines: str, status: int = 200) -> bytes:
-    """The copy that is asked for."""
     found = search(r"/(\d{14})id_/", asked.target)
     moment = (found and moment_of(found[1])) or datetime(1999, 1, 1, tzinfo=UTC)
     return reply(status, f"Memento-Datetime: {format_datetime(moment, usegmt=True)}", *lines, body=body)
@@ -65,27 +63,6 @@ async def test_one_service_at_loopback_is_enough_and_readers_get_the_real_addres
     line = await looked_up(place, {"cdx": rows(ROW), "replay": played})
     assert (line["outcome"], line["service"], line["stamp"]) == ("found", "wayback", STAMP)
     assert line["snapshot"] == f"https://web.archive.org/web/{STAMP}/{URL}"
-
-
-@pytest.mark.parametrize(
-    "replay",
-    [
-        played,
-        lambda asked: played(asked, TEXT, "Content-Encoding: gzip"),
-        lambda asked: played(asked, TEXT, "Content-Encoding: br"),
-    ],
-    ids=["plain", "gzip", "br"],
-)
-@pytest.mark.parametrize(
-    "listed", [ROW, f"{URL} {STAMP}\n", f'[["{STAMP}", "{URL}", "200"]]'], ids=["text", "other columns", "no names"]
-)
-async def test_listings_and_copies_in_other_forms_are_read(place: Place, replay: Answer, listed: str) -> None:
-    assert (await looked_up(place, {"cdx": rows(listed), "replay": replay}))["stamp"] == STAMP
-
-
-async def test_an_unpacked_listing_that_says_gzip_is_read(place: Place) -> None:
-    cdx = reply(200, "Content-Encoding: gzip", body=ROW.encode(), kind="text/plain")
-    assert (await looked_up(place, {"cdx": cdx, "replay": played}))["outcome"] == "found"
 
 
 async def test_a_copy_whose_archive_does_not_answer_is_an_error_though_another_archive_says_none(place: Place) -> None:

@@ -1,20 +1,24 @@
 """``weboid backup --wal``, ``restore --wal`` and ``upgrade`` as operators call them, on an embedded server."""
 
-import asyncio
 import os
 import shutil
-import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import psycopg
 import pytest
 from support.commands import Place, open_place
-from support.processes import programs_of
+from support.databases import all_rows
+from support.observations import LOST
+from support.older_postgresql import OLDER, needs_older, older_only
+from support.stored import open_wiki
 
 from weboid.demo.world import World
-from weboid.pgfolder.postmaster import server_pid
 from weboid.pgfolder.server import stop_server
+from weboid.store.backup.tables import VOLATILE
+from weboid.store.db.migrate import migrate
 from weboid.store.embedded import embedded_folder, open_server
 
 
@@ -68,55 +72,50 @@ async def test_a_moment_that_cannot_be_set_right_leaves_the_folder_empty(place: 
         assert not {"postgres", "making"} & {path.name for path in data.iterdir()}
 
 
-async def test_what_does_not_go_is_said(place: Place) -> None:
-    (place.folder / "own.toml").write_text('database = "host=127.0.0.1 dbname=nothing"\n')
-    place.environ.pop("WEBOID_EMBEDDED_WAL")
-    for words, *call in (
-        ("--wal goes with nothing else", "backup", "x", "--wal", "y"),
-        ("give either FILE", "restore"),
-        ("give either FILE", "restore", "x", "--until", "2026-11-24"),
-        ("is no moment: give it as", "restore", "--wal", "x", "--until", "soon"),
-        ("pgBackRest, Barman", "--config", "own.toml", "restore", "--wal", "x"),
-        ("upgrade your own PostgreSQL by its own means", "--config", "own.toml", "upgrade"),
-    ):
-        done = await place.run(*call)
-        assert (done.status, words in done.err) == (2, True), (call, done.err)
+_REPOSITORY = Path(__file__).resolve().parents[2]
+_CHANGED = VOLATILE | {"lease", "key_form"}
+"""Tables that are not backed up, or that a restore and the start of a program change."""
 
 
-async def test_a_database_of_an_older_version_is_reported_with_the_commands_of_an_upgrade(place: Place) -> None:
-    cluster = Path(place.environ["WEBOID_DATA"]) / "postgres"
-    cluster.mkdir(parents=True)
-    (cluster / "PG_VERSION").write_text("9\n")
-    for command in ("migrate", "upgrade"):
-        refused = await place.run(command)
-        assert refused.status == 2
-        assert "was made by PostgreSQL 9, and here is 1" in refused.err
-        assert "nothing was changed" in refused.err
-        assert (
-            "`weboid backup FILE`; then install the new one again and run `weboid upgrade --from FILE`" in refused.err
-        )
-    assert {path.name for path in cluster.iterdir()} == {"PG_VERSION"}
+async def _fill(dsn: str) -> dict[str, list[str]]:
+    async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as connection:
+        await migrate(connection)
+    async with open_wiki(dsn, {1: ["https://one.demo/a", "https://two.demo/"]}) as wiki:
+        for day in (100, 103, 107, 110, 114, 115, 116):
+            await wiki.round(day, lambda url, day: LOST)
+        assert await wiki.dead()
+    return await all_rows(dsn, without=_CHANGED)
 
 
+@needs_older
 @pytest.mark.long
-async def test_a_base_backup_that_is_stopped_leaves_no_program_and_no_server(place: Place) -> None:
-    wal = Path(place.environ["WEBOID_EMBEDDED_WAL"])
-    process = await place.start("backup", "--wal", str(wal))
-    try:
-        async with asyncio.timeout(30):
-            while len(programs := programs_of("pg_basebackup", wal)) < 2:  # it has a child for the log
-                await asyncio.sleep(0.001)
-        for pid in programs:
-            os.kill(pid, signal.SIGSTOP)
-        process.terminate()
-        process.send_signal(signal.SIGINT)
-        _, err = await asyncio.wait_for(process.communicate(), 15)
-        assert process.returncode in {128 + signal.SIGTERM, 128 + signal.SIGINT}
-        assert err == b"weboid: stopped; no base backup was made\n"
-        assert programs_of("pg_basebackup", wal) == []
-    finally:
-        for pid in programs_of("pg_basebackup", wal):
-            os.kill(pid, signal.SIGKILL)
-    assert list(wal.glob("cluster-*/base-*")) == []
-    assert server_pid(embedded_folder(Path(place.environ["WEBOID_DATA"]))) is None
-    assert (await place.run("backup", "--wal", str(wal))).status == 0
+async def test_a_store_of_an_older_postgresql_is_upgraded_by_backup_and_restore(
+    server_folder: Path, tmp_path: Path
+) -> None:
+    assert OLDER is not None
+    data, backup = server_folder / "older store", str(tmp_path / "weboid.dump")
+
+    def weboid(*call: str, path: str = os.defpath) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-m", "weboid", "--data", str(data), *call]
+        environ = {"PATH": path, "PYTHONPATH": str(_REPOSITORY)}
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environ)
+
+    with older_only(), open_server(data) as server:
+        before = await _fill(server.dsn)
+    version = (data / "postgres/PG_VERSION").read_text().strip()
+    refused = weboid("upgrade")
+    assert refused.returncode == 2
+    assert f"was made by PostgreSQL {version}, and here is 1" in refused.stderr
+    assert "`weboid upgrade --from FILE`" in refused.stderr
+    done = weboid("backup", backup, "--day", "116", path=f"{OLDER}:{os.defpath}")
+    assert done.returncode == 0, done.stderr
+    done = weboid("upgrade", "--from", backup, "--day", "116")
+    assert done.returncode == 0, done.stderr
+    assert f"that of {version} is kept in {data}/postgres.old-{version}" in done.stdout
+    assert (data / "postgres/PG_VERSION").read_text().strip() != version
+    with open_server(data) as server:
+        assert await all_rows(server.dsn, without=_CHANGED) == before
+    assert weboid("upgrade", "--remove-old").stdout == "the database is of the newest version that is here\n"
+    assert not list(data.glob("postgres.old-*"))
+    assert stop_server(embedded_folder(data))
+    shutil.rmtree(data)

@@ -2,13 +2,9 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from io import StringIO
-from ipaddress import ip_network
 from pathlib import Path
 
 import pytest
-from rich.console import Console
-from rich.progress import Progress
 from support.commands import Place, open_place
 from support.misbehaving import Zone, name_server
 from support.ports import free_port
@@ -16,14 +12,9 @@ from support.ports import free_port
 from weboid.cli import passes
 from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.config import load_config
-from weboid.core.url.farms import WMFLABS
 from weboid.demo.world import World
-from weboid.net.outbound import open_client
 from weboid.remote.feed.calls import local_feed_store
-from weboid.store.db.pool import Pool, open_pool
-from weboid.store.pages.wiki import StoredWiki
-from weboid.web.answer.live import LiveReader
-from weboid.wiki.api import ApiSource
+from weboid.store.db.pool import open_pool
 
 ZONE: Zone = {
     "wiki.corp.test": ["127.0.0.1"],
@@ -143,48 +134,6 @@ async def test_a_name_that_is_not_known_here_is_a_warning_at_most(place: Place) 
         place.environ |= {"WEBOID_WIKI": f'{{"a@wmflabs": {{"api": "https://{host}/w/api.php"}}}}', **environ}
         ran = await place.run("config", "--check")
         assert (ran.status, ran.out[:4], ran.err[: len(unknown)]) == (0, "ok: ", warned), ran.err
-
-
-async def test_the_webservice_logs_it_once_and_answers_from_what_is_stored(
-    place: Place, caplog: pytest.LogCaptureFixture
-) -> None:
-    config = load_config(place.folder / "weboid.toml", place.environ)
-    wiki = StoredWiki(1, WMFLABS.code, "corpwiki", config.wikis[0].api, None, None)
-    async with open_client(config.net) as client:
-        reader = LiveReader(lambda _: ApiSource(wiki.api or "", client, user_agent="Weboid test"), budget_s=5.0)
-        for page in range(1, 20):
-            assert await reader.find_pages(wiki, (page,)) is None
-        await reader.close()
-    assert [record.levelname for record in caplog.records if PRIVATE in record.getMessage()] == ["WARNING"]
-
-
-async def test_a_part_that_tries_again_and_again_says_it_once(place: Place, database: str) -> None:
-    """And once more when it is another reason."""
-    text = StringIO()
-    config = load_config(place.folder / "weboid.toml", place.environ)
-    console = Console(file=text, width=400)
-    output: dict[str, str] = {}
-
-    async def tried(pool: Pool, times: int) -> None:
-        fed = passes.Feeding(local_feed_store(pool), (), lambda: 100, console, Progress(disable=True), reported=output)
-        for _ in range(times):
-            await fed.next_pass(lambda: config)
-            await fed.look(lambda: config)
-            fed.failed.clear()
-
-    async with open_pool(database, size=2, part="test") as pool:
-        await tried(pool, 3)
-        lines = [line for line in text.getvalue().splitlines() if PRIVATE in line]
-        assert [line.partition(":")[0] for line in lines] == ["spam list of corpwiki@wmflabs", "corpwiki@wmflabs"]
-        place.environ |= {"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_NET_DENY": "127.0.0.1"}
-        config = load_config(place.folder / "weboid.toml", place.environ)
-        await tried(pool, 2)
-        assert text.getvalue().count("[net] deny has it") == 2
-        place.environ |= {"WEBOID_NET_DENY": ""}
-        config = load_config(place.folder / "weboid.toml", place.environ)
-        await tried(pool, 1)
-    assert output == {}
-    assert ip_network("127.0.0.0/8") in config.net.permit
 
 
 async def test_what_a_part_is_doing_names_the_wiki_and_no_address(place: Place, database: str) -> None:

@@ -5,20 +5,15 @@ runs at the same time, is healthy.
 
 import asyncio
 import os
-import secrets
 import signal
 from pathlib import Path
 from typing import LiteralString
 
 import psycopg
-import pytest
 from support.commands import Place
-from support.database_proxy import open_database_proxy
 from support.ports import free_port
 from support.systemd import Systemd
 
-from weboid.cli.processes.supervisor import notify
-from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.store.db.pool import open_pool
 from weboid.store.schedule.process import ProcessRole, RunningProcess, take_role
 
@@ -72,27 +67,6 @@ async def test_a_part_that_is_silent_or_on_another_host_is_not_healthy(database:
     assert (await place.run("health", "crawl")).status == 1
 
 
-@pytest.mark.long
-async def test_a_feeder_that_waits_for_another_one_ends_in_order(database: str, tmp_path: Path) -> None:
-    await _rows(
-        database,
-        "INSERT INTO part (role, name, host, machine, pid, version) "
-        "VALUES ('feed', 'x', 'far', 'm', 1, '1') RETURNING 1",
-    )
-    place = Place(tmp_path, environ={"WEBOID_DATABASE": database})
-    place.watch("demowiki@wmflabs", f"http://127.0.0.1:{free_port()}/api.php")
-    process = await place.start("feed", "pass", "--repeat")
-    try:
-        assert process.stderr
-        async with asyncio.timeout(LIMIT_S):
-            assert b"another feed runs: process 1 on far" in await process.stderr.readline()
-            process.send_signal(signal.SIGTERM)
-            assert await process.wait() == 0
-    finally:
-        await place.end()
-    assert await _rows(database, "SELECT pid FROM part") == [(1,)]
-
-
 async def _rows(database: str, statement: LiteralString, *given: object) -> list[tuple[object, ...]]:
     async with await psycopg.AsyncConnection.connect(database) as connection:
         return await (await connection.execute(statement, given)).fetchall()
@@ -106,49 +80,6 @@ async def test_a_database_that_is_away_makes_no_part_unhealthy_but_an_embedded_o
     del place.environ["WEBOID_DATABASE"]
     assert (await place.run("health", "crawl")).status == 1
     assert not list(tmp_path.iterdir())
-
-
-async def test_systemd_is_shown_at_an_abstract_address_and_nobody_is_disturbed_where_it_is_not_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = f"@weboid-{secrets.token_hex(8)}"
-    monkeypatch.setenv("NOTIFY_SOCKET", name)
-    with Systemd(name) as systemd:
-        notify(STATUS="one\nREADY=1")
-        assert await systemd.until("READY") == ["STATUS=one READY=1"]
-    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "nobody"))
-    notify(READY="1")
-
-
-def test_what_its_bars_show_a_process_reports(capfd: pytest.CaptureFixture[str]) -> None:
-    text: list[str] = []
-    with bar(ProcessConsole(text.append)) as shown:
-        task = shown.add_task("checking links", total=None)
-        shown.update(task, completed=0)
-        shown.update(task, completed=1_500, total=20_000)
-        shown.update(task, completed=2, total=None, description="reading [dewiki]")
-        shown.update(task, completed=4, total=3, description="looking up")
-    assert text == [
-        "checking links",
-        "checking links: 1,500 of 20,000",
-        "reading [dewiki]: 2 of 20,000",
-        "looking up: 4",
-        "waits for work",
-    ]
-    # Bars are for terminals.
-    assert capfd.readouterr() == ("", "")
-
-
-PROBE_S = 5.0
-
-
-async def test_while_the_database_is_away_a_job_is_shown_healthy_in_time(database: str, tmp_path: Path) -> None:
-    with open_database_proxy(database) as proxy:
-        proxy.swallow()
-        place = Place(tmp_path, environ={"WEBOID_DATABASE": proxy.dsn})
-        await place.run("--version")  # from now on the program is loaded
-        async with asyncio.timeout(PROBE_S):
-            assert (await place.run("health", ProcessRole.CRAWL.value)).status == 0
 
 
 async def test_a_job_whose_role_another_container_still_has_is_healthy(database: str, tmp_path: Path) -> None:

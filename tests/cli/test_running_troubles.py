@@ -11,16 +11,13 @@ from typing import Any, Final
 import psycopg
 import pytest
 from support.database_proxy import open_database_proxy
-from support.systemd import Systemd
 from support.waiting import until
 
 from weboid.cli.processes import running
-from weboid.cli.processes.database import SILENCE_VARIABLE
 from weboid.cli.processes.process import host_name, machine
 from weboid.cli.processes.store_process import open_process
 from weboid.config import Config, load_config
 from weboid.errors import WeboidError
-from weboid.store.db import connection
 from weboid.store.schedule.process import ProcessRole
 
 LIMIT_S = 20
@@ -41,7 +38,6 @@ def _config(database: str, tmp_path: Path) -> Config:
 
 
 async def _until_seen(database: str, condition: str = "true") -> None:
-    """Waits until a part has written its row since now."""
     async with asyncio.timeout(LIMIT_S), await psycopg.AsyncConnection.connect(database, autocommit=True) as conn:
         row = await (await conn.execute("SELECT clock_timestamp()")).fetchone()
         assert row
@@ -114,7 +110,6 @@ async def test_who_is_known_to_have_ended_is_not_waited_for(
 
 
 def _dead() -> int:
-    """The number of a process that has ended."""
     if not (child := os.fork()):
         os._exit(0)
     os.waitpid(child, 0)
@@ -166,30 +161,3 @@ async def test_a_part_writes_its_row_again_once_its_table_is_back(
             await conn.execute("ALTER TABLE part_away RENAME TO part")
         await _until_seen(database)
     assert caplog.text.count("the sign of life is not written: relation") == 1
-
-
-async def test_a_part_that_has_nothing_to_do_shows_of_a_silent_database(
-    database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The row is written by a statement without a limit, which is given up when the server is found silent."""
-    monkeypatch.setenv(SILENCE_VARIABLE, "0.3")
-    monkeypatch.setattr(connection, "ASK_S", 0.3)
-    with open_database_proxy(database) as proxy:
-        async with open_process(_config(proxy.dsn, tmp_path), ProcessRole.CRAWL, **LASTING) as part:
-            await _until_seen(database)
-            proxy.swallow()
-            await _until_logged(caplog, "the database is away: ")
-            part.store.give_up()
-
-
-async def test_systemd_hears_what_is_shown_last_but_not_all(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(running, "_SEEN_S", 0.5)
-    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
-    with Systemd(str(tmp_path / "notify")) as systemd:
-        async with open_process(_config(database, tmp_path), ProcessRole.CRAWL, **LASTING) as part:
-            for number in range(1_000):
-                part.report(f"checking: {number}")
-            output = await systemd.until("STATUS=checking: 999", LIMIT_S)
-    assert len(output) < 10

@@ -4,11 +4,9 @@ import asyncio
 import gzip
 import json
 import signal
-import ssl
 from pathlib import Path
 
 import pytest
-import trustme
 from support.archives import Copy, open_made_archive
 from support.commands import Place
 from support.misbehaving import Act, Asked, Silence, reply, serve
@@ -86,13 +84,6 @@ async def test_a_wrong_call_is_exit_status_2(place: Place, words: tuple[str, ...
     assert "Traceback" not in ran.err
 
 
-async def test_a_start_that_cannot_be_read_is_exit_status_1(place: Place) -> None:
-    assert (await place.run("site", "http://127.0.0.1:1/")).status == 1
-    async with serve(lambda asked: reply(403)) as site:
-        ran = await place.run("site", site.url("/"), "--external", "ignore")
-    assert (ran.status, "not one page" in ran.err) == (1, True)
-
-
 async def test_a_line_is_written_when_it_is_known_and_a_reader_who_goes_away_ends_it_without_a_word(
     place: Place, tmp_path: Path
 ) -> None:
@@ -117,21 +108,6 @@ async def test_a_line_is_written_when_it_is_known_and_a_reader_who_goes_away_end
     assert (process.returncode, out.count(b"\n"), err) == (128 + signal.SIGPIPE, 1, b"")
 
 
-async def test_external_links_are_judged_as_by_check(place: Place) -> None:
-    place.environ |= {"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CRAWL_DELAY": "0"}
-    walled = reply(403, body=b"<title>Just a moment...</title>")
-    pages = {"/here": b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\nwords", "/wall": walled}
-    async with serve(lambda asked: script_of(pages)(asked), ip="127.0.0.2") as other:
-        targets = [other.url(path) for path in ("/here", "/gone", "/wall")]
-        async with serve(script_of({"/": linked(*targets, *targets)})) as site:
-            ran = await place.run("site", site.url("/"), "--format", "jsonl")
-            ignored = await place.run("site", site.url("/"), "--format", "jsonl", "--external", "ignore")
-    states = [(line["url"].rpartition("/")[2], line["state"], line["status"]) for line in ran.lines()[1:-1]]
-    assert sorted(set(states)) == [("gone", "broken", 404), ("here", "ok", 200), ("wall", "doubtful", 403)]
-    assert (len(states), ran.status, ignored.status) == (6, 1, 0)
-    assert {line["state"] for line in ignored.lines()[1:-1]} == {"external"}
-
-
 async def test_a_dead_external_link_has_its_copy_and_it_is_said_where_none_could_be_looked_up(
     place: Place, tmp_path: Path
 ) -> None:
@@ -147,24 +123,6 @@ async def test_a_dead_external_link_has_its_copy_and_it_is_said_where_none_could
         assert f"https://web.archive.org/web/20160401120000/{other.url('/gone')}" in ran.out
         away = await place.run("site", "site", "--archives")
     assert (away.status, "of 1 dead links no archive could say" in away.err) == (1, True)
-
-
-@pytest.mark.parametrize("is_https", [False, True])
-async def test_a_start_may_be_an_ipv6_address_or_have_a_certificate_of_one_s_own(
-    place: Place, tmp_path: Path, *, is_https: bool
-) -> None:
-    authority, context = trustme.CA(), ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    authority.issue_cert("::1").configure_cert(context)
-    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
-    pages = {"/": linked("/a"), "/a": linked("/gone")}
-    async with serve(script_of(pages), ip="::1", tls=context if is_https else None) as site:
-        url = f"{site.scheme}://[::1]:{site.port}/"
-        if is_https:
-            unknown = await place.run("site", url)
-            assert (unknown.status, "unknown issuer" in unknown.out) == (1, True)
-            place.environ["WEBOID_NET_CA"] = str(tmp_path / "ca.pem")
-        ran = await place.run("site", url)
-    assert (ran.status, "/gone\n" in ran.out, "3 links on 2 pages" in ran.out) == (1, True, True)
 
 
 async def test_a_sitemap_is_a_start_wherever_it_lies(place: Place, tmp_path: Path) -> None:

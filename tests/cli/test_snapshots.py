@@ -1,5 +1,3 @@
-"""``weboid snapshots``: looks up now, politely, and reports nothing that no archive has."""
-
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -71,23 +69,6 @@ async def test_none_is_said_only_after_two_voices_and_why_copies_were_passed_ove
     assert (archive.count("/cdx"), archive.count("/wayback/available")) == (2, 1)
 
 
-async def test_a_url_that_is_given_again_has_its_own_line_and_no_requests(place: Place) -> None:
-    async with archive_at(place, {URL: [Copy(OLD)]}) as archive:
-        lines = (await json_of(place, URL, "-", URL, stdin=f"{URL}\n{URL}\n")).lines()
-    assert [line["stamp"] for line in lines] == [str(OLD)] * 4
-    assert len(archive.site.asked) == 2
-
-
-async def test_a_line_that_is_no_url_is_shown_with_the_others_done(place: Place) -> None:
-    async with archive_at(place):
-        ran = await json_of(place, "gone.demo/page", URL)
-    bad, good = ran.lines()
-    assert (ran.status, good["outcome"]) == (2, "none")
-    assert list(bad) == [*KEYS, "error"]
-    assert "http://" in bad["error"]
-    assert (bad["outcome"], bad["tries"]) == (None, [])
-
-
 async def test_a_date_that_cannot_be_is_refused_before_anything_is_asked(place: Place) -> None:
     async with archive_at(place) as archive:
         for at, output in (
@@ -99,17 +80,6 @@ async def test_a_date_that_cannot_be_is_refused_before_anything_is_asked(place: 
             ran = await json_of(place, "--at", at, URL)
             assert (ran.status, output in ran.err) == (2, True), ran.err
         assert archive.site.asked == []
-
-
-async def test_people_get_a_table_with_the_address_and_the_distance(place: Place) -> None:
-    async with archive_at(place, {URL: [Copy(OLD)]}) as archive:
-        ran = await place.run("snapshots", "--at", "20160402120000", URL, "http://none.demo/\x1b[31m")
-    words = " ".join(ran.out.split())
-    assert "found Internet Archive 2016-04-01 -1 d" in words or "found Wayback Machine 2016-04-01 -1 d" in words
-    assert f"/web/{OLD}/{URL}" in "".join(ran.out.split())
-    assert "none" in words
-    assert "\x1b[31m" not in ran.out
-    assert archive.count("/cdx") == 2
 
 
 async def test_without_a_network_that_is_said_and_the_outcome_is_an_error(place: Place) -> None:
@@ -153,11 +123,3 @@ async def test_a_limit_that_one_process_met_is_obeyed_by_the_next_which_says_unt
         # Another archive is asked, by the same processes.
     async with archive_at(place, {URL: [Copy(OLD)]}):
         assert (await json_of(place, URL)).lines()[0]["outcome"] == "found"
-
-
-async def test_without_a_folder_that_can_be_written_limits_hold_for_the_process_with_one_warning(place: Place) -> None:
-    place.environ["XDG_STATE_HOME"] = "/proc/none"
-    async with archive_at(place, {URL: [Copy(OLD)]}):
-        ran = await json_of(place, URL, "http://gone.demo/2")
-    assert (ran.status, [line["outcome"] for line in ran.lines()]) == (0, ["found", "none"])
-    assert ran.err.count("limits of archives hold for this process alone") == 1

@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 import termios
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from itertools import product
 from pathlib import Path
@@ -24,7 +24,6 @@ from weboid.cli.processes.stopping import until
 
 LIMIT_S = 60
 BOTH = (signal.SIGTERM, signal.SIGINT)
-IN_ORDER = {0, 130, 143, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}
 """The end of a program that is stopped at any moment: before it has begun anything, a signal ends it as any program."""
 
 
@@ -126,45 +125,6 @@ async def test_gnu_timeout_leaves_nothing(place: Place, call: Sequence[str], opt
     assert not list(place.folder.glob("weboid-demo-*"))
 
 
-@pytest.mark.long
-async def test_ten_signals_at_random_moments_leave_nothing(place: Place) -> None:
-    for seed in TIMES:
-        choice = random.Random(seed)
-        process = await place.start_anew("up")
-        for _ in range(10):
-            await asyncio.sleep(choice.uniform(0, 0.4))
-            if process.returncode is None:
-                choice.choice([os.kill, os.killpg])(process.pid, choice.choice([*BOTH, signal.SIGHUP]))
-        status, output = await _ended(process)
-        # Python itself, while it loads, ends with status 1 after Ctrl-C.
-        assert status in IN_ORDER or (status == 1 and "KeyboardInterrupt" in output and not _has_begun(place)), output
-        await assert_nothing_is_left(place.folder, 15)
-        shutil.rmtree(place.folder / "data", ignore_errors=True)
-
-
-@pytest.fixture
-def heard_hangups() -> Iterator[None]:
-    """SIGHUP means what it does by default, for programs that are started, too: this run may be under nohup."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    yield
-    signal.signal(signal.SIGHUP, before)
-
-
-@pytest.mark.usefixtures("heard_hangups")
-async def test_a_terminal_that_closes_stops_in_order_and_is_shown_before(place: Place, database: str) -> None:
-    ours, theirs = pty.openpty()
-    place.environ["WEBOID_DATABASE"] = database
-    process = await place.start_anew("crawl", before=("setsid", "--ctty", "--wait"), terminal=theirs)
-    os.close(theirs)
-    output = await asyncio.to_thread(read_terminal, ours, b"no contact")
-    (crawl,) = children(process.pid)
-    os.kill(crawl, signal.SIGHUP)
-    os.close(ours)
-    status, _ = await _ended(process)
-    assert status == 0, output
-    await assert_nothing_is_left(place.folder, 1)
-
-
 HELD_UP = """
 import asyncio, sys, threading, time
 import weboid.cli.processes.stopping as stopping
@@ -240,40 +200,6 @@ async def test_a_command_that_cannot_end_is_ended_after_the_grace(held: str, ord
         out, err = await process.communicate()
         assert (process.returncode, out, err) == (128 + order, b"closed\n" if held == "thread" else b"", b"")
         assert asyncio.get_running_loop().time() - begun > 0.2
-
-
-SHORT_GRACE = """
-import sys
-import weboid.cli.processes.stopping as stopping
-from weboid.__main__ import main
-
-stopping.GRACE_S = 0.5
-sys.argv[1:] = sys.argv[4:]  # without the words that call Python
-main()
-"""
-
-
-@pytest.mark.long
-async def test_an_import_from_a_pipe_that_stays_open_ends_after_the_grace(place: Place, database: str) -> None:
-    place.environ["WEBOID_DATABASE"] = database
-    dumps = [place.folder / "page.sql", place.folder / "externallinks.sql"]
-    for dump in dumps:
-        os.mkfifo(dump)
-    call = ("feed", "dump", "dewiki", "--page", str(dumps[0]), "--externallinks", str(dumps[1]))
-    process = await place.start_anew(*call, before=(sys.executable, "-c", SHORT_GRACE))
-    ours = None
-    async with asyncio.timeout(LIMIT_S):
-        while ours is None:  # one of them is being read
-            for dump in dumps:
-                with suppress(OSError):
-                    ours = os.open(dump, os.O_WRONLY | os.O_NONBLOCK)
-            assert process.returncode is None
-            await asyncio.sleep(0.02)
-        process.terminate()
-        _, err = await process.communicate()
-    os.close(ours)
-    assert process.returncode == 128 + signal.SIGTERM, err
-    assert b"Traceback" not in err
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import random
 import signal
 import threading
 import tracemalloc
-import tty
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from typing import Any
 import pytest
 import uvloop
 from support.commands import Place, open_web_place
-from support.processes import read_terminal
 
 from weboid.cli.terminal.arguments import LONGEST, read_lines
 from weboid.demo.world import World
@@ -112,21 +110,6 @@ async def test_a_stop_is_obeyed_while_nothing_comes(place: Place) -> None:
         await _stopped_while_it_waits(place, command, kind, order)
 
 
-async def test_ctrl_c_at_a_terminal_ends_it_and_leaves_the_terminal_as_it_was(place: Place) -> None:
-    ours, theirs = pty.openpty()
-    tty.setcbreak(theirs)
-    process = await place.start_anew("normalize", "--json", "-", before=("setsid", "--ctty", "--wait"), terminal=theirs)
-    os.write(ours, b"first\n")
-    output = await asyncio.to_thread(read_terminal, ours, b'"class": ')
-    assert os.get_blocking(theirs), output
-    os.write(ours, b"\x03")
-    async with asyncio.timeout(SOON_S):
-        status = await process.wait()
-    assert status == 130
-    os.close(ours)
-    os.close(theirs)
-
-
 async def test_nothing_and_files_are_read_to_their_end(place: Place, tmp_path: Path) -> None:
     given = tmp_path / "urls"
     given.write_bytes(b"\n  first \r\n\r\nsecond\xff\nhalf")
@@ -139,12 +122,6 @@ async def test_nothing_and_files_are_read_to_their_end(place: Place, tmp_path: P
     for command, status in (("check", 0), ("snapshots", 2)):
         ran = await place.run(command, "--json", "-", stdin="first\n\nhalf")
         assert ([line["url"] for line in ran.lines()], ran.status, ran.err) == (["first", "half"], status, "")
-
-
-async def test_a_closed_input_is_shown_without_a_traceback(place: Place) -> None:
-    process = await place.start_anew("normalize", "-", before=("sh", "-c", 'exec "$@" <&-', "sh"))
-    status, _, err = await _ended(process)
-    assert (status, "standard input" in err, "Traceback" in err) == (2, True, False)
 
 
 HOSTILE = (
@@ -165,7 +142,6 @@ HOSTILE = (
 
 
 def _as_before(given: bytes) -> list[str]:
-    """The lines as Python's own text files give them."""
     text = io.TextIOWrapper(io.BytesIO(given), "utf-8", "surrogateescape")
     return list(iter(lambda: text.readline(LONGEST), ""))
 
@@ -232,20 +208,3 @@ def test_many_lines_need_no_more_memory_than_few_and_the_loop_turns(run: Run) ->
     assert counted == lines
     assert turns > lines * len(given) // (1 << 17)
     assert peak < 3 << 20  # all lines are 10 MB, as texts
-
-
-@both_loops
-def test_a_terminal_that_goes_away_is_the_end(run: Run) -> None:
-    ours, theirs = pty.openpty()
-    os.write(ours, b"a\nhalf")
-
-    async def read() -> list[str]:
-        found = []
-        async for line in read_lines(theirs, "utf-8"):
-            found.append(line)
-            if len(found) == 1:
-                os.close(ours)
-        return found
-
-    assert run(read())[:1] == ["a\n"]
-    os.close(theirs)

@@ -5,9 +5,7 @@ import json
 import os
 import secrets
 import signal
-import socket
 from collections.abc import AsyncIterator
-from contextlib import closing
 from pathlib import Path
 
 import aiohttp
@@ -78,17 +76,6 @@ async def test_up_feeds_checks_and_answers_starts_what_is_killed_again_and_ends_
             assert not any(Path(f"/proc/{part}").exists() for part in parts)
             assert await systemd.until("STOPPING=1")
     assert {json.loads(line)["part"] for line in err.splitlines()} >= {"up", "web", "crawl", "feed"}
-
-
-async def test_the_demonstration_shows_at_once_that_its_port_is_taken(server_folder: Path) -> None:
-    place = Place(server_folder)
-    with closing(socket.socket()) as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        place.environ = {"WEBOID_WEB_PORT": str(taken.getsockname()[1])}
-        ran = await place.run("demo")
-    assert ran.status == 2
-    assert "WEBOID_WEB_PORT" in ran.err
 
 
 async def _verdicts(address: str) -> set[str]:

@@ -6,10 +6,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from support.commands import Place
-from support.stored import do
 from support.wikireplay import Exchange, exchange, open_wiki_replay
 
 from weboid.cli import watched
@@ -20,14 +18,12 @@ from weboid.errors import ConfigError
 from weboid.feed import watch_list
 from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import open_pool
-from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 
 TITLE = "User:Ann/Weboid.json"
 PAGES = [WikiPage(1, "A", (WikiLink("https://a.sample.de/"),)), WikiPage(2, "Talk:B", namespace=1)]
 
 
 def page(**wikis: Any) -> Exchange:
-    """The page that names these wikis of the farm Little."""
     text = json.dumps({f"{name}@Little": criteria for name, criteria in wikis.items()})
     asked = {"titles": TITLE, "prop": "revisions", "rvprop": "content", "rvslots": "main"}
     printed = {"ns": 2, "title": TITLE, "revisions": [{"slots": {"main": {"content": text}}}]}
@@ -112,20 +108,6 @@ async def test_events_learn_that_other_wikis_or_criteria_are_configured(
     assert [each.getMessage() for each in caplog.records].count("the configuration stays as it was: unknown key") == 3
 
 
-async def test_what_nobody_expects_ends_who_follows_the_page(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watched, "READ_S", 0.02)
-    monkeypatch.setattr(watch_list, "READ_S", 0.0)
-    async with open_wiki_replay([page(awiki={})]) as lists, open_pool(database, size=2, part="test") as pool:
-        config = load_config(None, environment(lists.url))
-        following = watched.watching(lambda: config, local_feed_store(pool), asyncio.Event(), lambda: 100)
-        _, ended = await following.__aenter__()
-        async with await psycopg.AsyncConnection.connect(database) as connection:
-            await connection.execute("DROP TABLE watch_list")
-        await asyncio.wait_for(ended.wait(), 20)
-        with pytest.raises(psycopg.errors.UndefinedTable):
-            await following.__aexit__(None, None, None)
-
-
 async def test_a_wiki_that_is_configured_stays_as_it_is(database: str) -> None:
     async with open_wiki_replay([page(awiki={"namespaces": [4]}, bwiki={})]) as lists:
         environ = environment(lists.url) | {"TOOL_WIKI": '{"awiki@Little": {"namespaces": [0]}}'}
@@ -135,12 +117,3 @@ async def test_a_wiki_that_is_configured_stays_as_it_is(database: str) -> None:
         ("awiki@Little", {"namespaces": [0]}),
         ("bwiki@Little", {}),
     ]
-
-
-async def test_without_a_page_there_is_no_alarm_of_it(database: str) -> None:
-    config = load_config(None, {"WEBOID_FEED_WATCHED": "meta@Nowhere:X"})
-    async with open_pool(database, size=1, part="test") as pool:
-        assert (await watched.with_watched(config, local_feed_store(pool), 100)).wikis == ()
-        assert [alarm.kind for alarm in await do(pool, list_alarms)] == [AlarmKind.WATCHED]
-        await watched.with_watched(load_config(None, {}), local_feed_store(pool), 100)
-        assert await do(pool, list_alarms) == []

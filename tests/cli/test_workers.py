@@ -4,9 +4,8 @@ import asyncio
 import os
 import re
 import signal
-import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -53,7 +52,6 @@ class Service:
                 await asyncio.sleep(0.05)
 
     async def end(self) -> int:
-        """The status with which it ends after SIGTERM."""
         if self.process.returncode is None:
             self.process.terminate()
         return await asyncio.wait_for(self.process.wait(), LIMIT_S)
@@ -165,7 +163,6 @@ async def some_under_way(service: Service, database: str) -> AsyncIterator[dict[
 
 
 async def _form(service: Service) -> tuple[str, str]:
-    """The session's cookie and the token of a form."""
     async with aiohttp.ClientSession() as client, client.get(service.url + "/account") as response:
         token = re.search(r'name="token" value="([^"]+)"', await response.text())
         assert token
@@ -302,24 +299,3 @@ async def test_a_service_that_is_ended_while_it_starts_ends_in_order(database: s
         assert not list(tmp_path.glob("weboid-web-*"))
     finally:
         await place.end()
-
-
-async def test_what_a_service_cannot_run_with_is_shown_once(database: str, tmp_path: Path) -> None:
-    place = Place(tmp_path)
-    with closing(socket.socket()) as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = f"--port={taken.getsockname()[1]}"
-        for given, call, output in (
-            ({}, ("--workers=2", port), "set WEBOID_WEB_PORT to another port"),
-            ({"WEBOID_WEB_SECRET": "short"}, ("--workers=4", "--port=0"), "[web] secret"),
-            ({"WEBOID_WEB_WORKERS": "0"}, (), "workers"),
-            ({"WEBOID_WEB_WORKERS": "1000"}, (), "workers"),
-            # A worker is started by its parent only.
-            ({}, ("--worker=1,77,78",), "use --workers"),
-            ({}, ("--worker=x",), "use --workers"),
-            ({}, ("--worker=1",), "use --workers"),
-        ):
-            place.environ = {"WEBOID_DATABASE": database, **given}
-            ran = await place.run("serve", *call)
-            assert (ran.status, ran.err.count(output), "Traceback" in ran.err) == (2, 1, False), (given, call, ran.err)

@@ -70,15 +70,6 @@ async def test_a_request_that_is_not_as_it_should_be_gets_no_page_of_consent(
         assert response.status == 400
 
 
-async def test_a_code_is_good_once(provider: LittleProvider, client: aiohttp.ClientSession) -> None:
-    code = await code_of(provider, client)
-    status, token = await token_of(provider, client, code=code)
-    assert status == 200
-    assert (await token_of(provider, client, code=code))[0] == 400
-    async with client.get(f"{provider.url}/resource/profile", headers={"Authorization": f"Bearer {token}"}) as response:
-        assert (await response.json())["username"] == "Demo editor"
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -95,9 +86,3 @@ async def test_a_code_is_good_for_whom_it_was_made_only(
 ) -> None:
     code = await code_of(provider, client)
     assert (await token_of(provider, client, **({"code": code} | change)))[0] == 400
-
-
-async def test_nobody_is_named_without_a_token(provider: LittleProvider, client: aiohttp.ClientSession) -> None:
-    for headers in ({}, {"Authorization": "Bearer x"}, {"Authorization": "Basic x"}):
-        async with client.get(f"{provider.url}/resource/profile", headers=headers) as response:
-            assert response.status == 401

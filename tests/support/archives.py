@@ -145,7 +145,6 @@ class MadeArchive:
         return replace(usual, **{"base": self.base, "public": self.base, **limits, **values})  # type: ignore[arg-type]  # of several types
 
     def count(self, part: str) -> int:
-        """How many requests had this in their target."""
         return sum(part in asked.target for asked in self.site.asked)
 
     def answer(self, asked: Asked) -> Act:

@@ -93,7 +93,6 @@ class Running:
         return "".join(self.lines)
 
     def count(self, words: str) -> int:
-        """How many lines have these words."""
         return sum(words in line for line in self.lines)
 
     async def until(self, holds: Callable[[], bool | Awaitable[bool]]) -> None:
@@ -106,7 +105,6 @@ class Running:
             await asyncio.sleep(0.005)
 
     async def until_away(self) -> None:
-        """Returns when it has said that the database is away."""
         await self.until(lambda: self.count(AWAY) > 0)
 
     async def ended(self, within_s: float = _LIMIT_S) -> int:

@@ -65,7 +65,6 @@ ARTICLES: dict[str, str] = _CASES["articles"]
 
 
 def many_links(count: int) -> str:
-    """The text of a page with so many links, on so many hosts."""
     return "".join(f"* [http://h{number}.3sat.de/page?{number} x]\n" for number in range(count))
 
 

@@ -48,7 +48,6 @@ def copied_data(made: Path, data: Path) -> Iterator[Path]:
 
 @cache
 def _made_data(place: Path) -> Path:
-    """It goes with the run's folder."""
     data = place / "made"
     open_server(folder_of(data)).close()
     return data

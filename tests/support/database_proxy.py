@@ -65,11 +65,9 @@ class DatabaseProxy:
         )
 
     def cut(self) -> None:
-        """Resets all connections and refuses new ones."""
         self._do(self._cut)
 
     def drop(self) -> None:
-        """Resets all connections, and accepts new ones."""
         self._do(self._drop)
 
     def stall(self) -> None:
@@ -84,7 +82,6 @@ class DatabaseProxy:
         self._do(self._swallow)
 
     def heal(self) -> None:
-        """Forwards again, and accepts new connections."""
         self._do(self._heal)
 
     def cut_at(self, words: bytes, *, is_passed: bool) -> None:

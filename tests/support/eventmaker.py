@@ -9,7 +9,6 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def moment(minute: float) -> datetime:
-    """So many minutes after noon."""
     return NOON + timedelta(minutes=minute)
 
 

@@ -1,17 +1,15 @@
-"""Answers of servers that want to break the program that reads them, at random and by design; and certificates.
+"""Answers of servers that want to break the program that reads them, at random and by design.
 
 One law: what is answered follows from the random numbers alone, so that a seed gives the same answers again.
 """
 
 import gzip
-import ssl
 import zlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from random import Random
 from typing import Final
 
-from cryptography import x509
-from support.misbehaving import Act, Asked, Certificates, HangUp, Silence
+from support.misbehaving import Act, Asked, HangUp, Silence
 
 _SCHEMES: Final = (
     "mailto:a@b.demo", "tel:+1", "sms:1", "intent://x/#Intent;end", "javascript:alert(1)", "data:text/html,x",
@@ -190,29 +188,6 @@ def hostile(random: Random, asked: Asked, own: str) -> Act:
     if asked.method == "HEAD" and random.random() < 0.7:
         whole = whole.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
     return whole if b"connection: close" not in whole.lower() else _slowly(whole)
-
-
-def hostile_contexts(certificates: Certificates, random: Random, names: Sequence[str]) -> list[ssl.SSLContext]:
-    """Server contexts with certificates that are bad, or strange and of the authority that the client trusts."""
-    many = [x509.DNSName(f"{'a' * 63}.{'b' * 63}.{number}.demo") for number in range(500)]
-    strange: list[list[x509.GeneralName]] = [
-        [x509.DNSName("*.demo"), x509.DNSName("*"), x509.DNSName("*.*"), x509.DNSName("**.demo")],
-        [x509.DNSName(f"{names[0]}\0.evil.demo"), x509.DNSName(" ")],
-        [x509.RFC822Name("a@b.demo"), x509.UniformResourceIdentifier("http://["), x509.DNSName("[::1]")],
-        [*map(x509.DNSName, names), *many],
-        [*map(x509.DNSName, names)],
-    ]
-    subjects = ("a\0b", "\u202e\u00fc", "<script>", "x" * 60, "a/CN=b")
-    return [
-        certificates.good(*names),
-        certificates.expired(*names),
-        certificates.foreign(*names),
-        certificates.self_signed(names[0]),
-        *(
-            certificates.strange(*given, serial=random.getrandbits(150))
-            for given in zip(subjects, strange, strict=True)
-        ),
-    ]
 
 
 def script_of(seed: str, day: Callable[[], int], own: Callable[[str], str]) -> Callable[[Asked], Act]:

@@ -77,7 +77,6 @@ class LittleBotWiki:
     revisions: int = 0
 
     def save(self, title: str, text: str, **others: Any) -> int:
-        """Somebody else saves a page; its id."""
         number = self.number_of(title)
         if number is None:
             return self.add(title, text, **others)
@@ -86,7 +85,6 @@ class LittleBotWiki:
         return number
 
     def add(self, title: str, text: str, **others: Any) -> int:
-        """Somebody makes a page that is not there yet; its id."""
         number = len(self.pages) + 1
         self.revisions += 1
         self.pages[number] = StoredPage(title, text, self.revisions, **others)

@@ -80,7 +80,6 @@ class MariaServer:
         raise RuntimeError(f"no server after {_START_S} s: {(self._folder / 'server.log').read_text()[-2000:]}")
 
     def stop(self) -> None:
-        """Stops it; what it holds is kept."""
         if self._process and self._process.stdin:
             self._process.stdin.close()
             self._process.wait(60)

@@ -157,7 +157,6 @@ class Meeting:
             return answer
 
     async def ask(self, path: str, **question: str | int) -> dict[str, Any]:
-        """An answer of Weboid, about the wiki."""
         given = {"dbname": WIKI, **{name: str(value) for name, value in question.items()}}
         async with self.client.get(self.weboid + path, params=given) as response:
             answer: dict[str, Any] = await response.json()

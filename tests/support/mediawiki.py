@@ -193,13 +193,11 @@ class MediaWiki:
 
     @property
     def server(self) -> int:
-        """The process group of the running server."""
         assert self._server
         return self._server.pid
 
     @property
     def database(self) -> Path:
-        """The file with the wiki's tables."""
         return self.folder / "data" / f"{_DBNAME}.sqlite"
 
     def _compiled(self) -> Path:

@@ -62,7 +62,6 @@ class Site:
         return f"{self.scheme}://{host or self.ip}:{self.port}{path}"
 
     def lines(self) -> list[str]:
-        """What was asked, like ``HEAD /a``."""
         return [f"{each.method} {each.target}" for each in self.asked]
 
 
@@ -267,20 +266,16 @@ class Certificates:
         self._ca.cert_pem.write_to_path(str(self.ca_file))
 
     def good(self, *names: str) -> ssl.SSLContext:
-        """Valid for the names."""
         return _context(self._ca.issue_cert(*names))
 
     def expired(self, *names: str) -> ssl.SSLContext:
-        """Ended in 2020."""
         begin = datetime.datetime(2019, 1, 1, tzinfo=datetime.UTC)
         return _context(self._ca.issue_cert(*names, not_before=begin, not_after=begin.replace(year=2020)))
 
     def foreign(self, *names: str) -> ssl.SSLContext:
-        """Issued by somebody whom nobody knows."""
         return _context(trustme.CA().issue_cert(*names))
 
     def self_signed(self, name: str) -> ssl.SSLContext:
-        """Signed by its own key."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         return self._written(
@@ -289,15 +284,6 @@ class Certificates:
             key,
             _made(subject, subject, [x509.DNSName(name)]).serial_number(x509.random_serial_number()),
         )
-
-    def strange(self, name: str, others: Sequence[x509.GeneralName], *, serial: int) -> ssl.SSLContext:
-        """Valid, as the client trusts its authority, but with whatever names these are."""
-        key, issuer = ec.generate_private_key(ec.SECP256R1()), x509.load_pem_x509_certificate(self._ca.cert_pem.bytes())
-        authority = serialization.load_pem_private_key(self._ca.private_key_pem.bytes(), None)
-        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        assert isinstance(authority, ec.EllipticCurvePrivateKey)
-        made = _made(subject, issuer.subject, others).serial_number(serial)
-        return self._written(f"strange-{serial}", key, authority, made)
 
     def _written(
         self,

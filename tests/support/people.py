@@ -78,7 +78,6 @@ class Browser:
         return await self._seen("GET", path, None, headers)
 
     async def send(self, path: str, fields: Mapping[str, str], **headers: str) -> Seen:
-        """A form, as from a page of the service."""
         return await self._seen(
             "POST", path, fields, {"Origin": self.origin, "Sec-Fetch-Site": "same-origin"} | headers
         )

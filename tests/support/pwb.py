@@ -81,7 +81,6 @@ class Person:
         self._token = self.ask(action="query", meta="tokens")["query"]["tokens"]["csrftoken"]
 
     def ask(self, **question: str | int) -> dict[str, Any]:
-        """The API's answer, errors too."""
         data = {key: str(value) for key, value in question.items()}
         answer = self._session.post(self._api, data | {"format": "json", "formatversion": "2"}, timeout=_LIMIT_S)
         answer.raise_for_status()
@@ -102,7 +101,6 @@ class Person:
         return int(done.get("newrevid") or self.revision(title))
 
     def text(self, title: str) -> str:
-        """The newest wikitext of a page."""
         return str(self._newest(title)["slots"]["main"]["content"])
 
     def revision(self, title: str) -> int:
@@ -119,7 +117,6 @@ class Person:
         return int(self.ask(action="query", titles=title)["query"]["pages"][0]["pageid"])
 
     def undo(self, title: str, revision: int, summary: str = "") -> int:
-        """Undoes one revision; returns the new one."""
         return int(self.do("edit", title=title, undo=revision, summary=summary)["newrevid"])
 
     def rollback(self, title: str, user: str = BOT, summary: str = "") -> int:
@@ -142,7 +139,6 @@ class Person:
         return self._rendered(page=title)
 
     def rendered(self, text: str) -> dict[str, Any]:
-        """The same of a text that is not saved."""
         return self._rendered(text=text, title="Unsaved", contentmodel="wikitext", disablelimitreport=1)
 
     def _rendered(self, **what: str | int) -> dict[str, Any]:
@@ -166,7 +162,6 @@ class BotWiki:
     admin: Person
 
     def person(self, name: str) -> Person:
-        """Another account, made now."""
         self.wiki.run("createAndPromote", "--force", name, PASSWORD)
         return Person(self.wiki.api, name, PASSWORD)
 
@@ -263,7 +258,6 @@ def bot_wiki() -> Iterator[BotWiki]:
 
 @pytest.fixture
 def operator(bot_wiki: BotWiki, tmp_path: Path) -> Operator:
-    """The bot's operator, who has not run anything yet."""
     folder = tmp_path / "pywikibot"
     write_operators_folder(folder, f"127.0.0.1:{bot_wiki.wiki.port}")
     return Operator(folder)

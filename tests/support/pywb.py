@@ -57,7 +57,6 @@ class RealArchive:
     def add(
         self, url: str, moment: datetime, status: int = 200, headers: Mapping[str, str] = HTML, body: bytes = b""
     ) -> None:
-        """Records what a URL answered at a moment (UTC)."""
         self._append(_record(url, moment, body, status=status, headers=headers))
 
     def block(self, url: str) -> None:
@@ -69,7 +68,6 @@ class RealArchive:
         self._rule(url, "exclude")
 
     def release(self, url: str) -> None:
-        """Ends `block` and `exclude`."""
         self._rules.pop(url, None)
         self._index()
 
@@ -98,7 +96,6 @@ class Pywb:
     _answers: IO[str]
 
     def new_archive(self) -> RealArchive:
-        """A collection without captures."""
         name = f"c{next(_numbers)}"
         here, framed = (f"http://127.0.0.1:{self.ports[kind]}/{name}" for kind in ("unframed", "framed"))
         archive = RealArchive(name, here, framed, self)

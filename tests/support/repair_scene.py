@@ -41,7 +41,6 @@ def add_page(scene: Scene, title: str, text: str = TEXT) -> int:
 
 
 def run(scene: Scene, *words: str) -> None:
-    """Runs the script as ``main`` does, but for the exit."""
     weboid_repair.repair_pages(scene.site, [f"-service:{scene.service.base}", *words])
 
 

@@ -79,7 +79,6 @@ def by_get(act: Callable[[], Act]) -> Script:
 
 
 async def stream(*pieces: bytes, pause_s: float = 0.0) -> AsyncIterator[bytes]:
-    """Bytes as they are, after which the connection ends."""
     for number, piece in enumerate(pieces):
         if number and pause_s:
             await asyncio.sleep(pause_s)
@@ -91,7 +90,6 @@ def raw(*pieces: bytes, pause_s: float = 0.0) -> Script:
 
 
 def moved(location: str, target: str = TARGET, code: int = 302, *lines: str) -> Script:
-    """A redirect, its Location in the bytes of Latin-1."""
     return doc(reply(code, f"Location: {location}", *lines), place=target)
 
 

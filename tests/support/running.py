@@ -28,7 +28,6 @@ _TOGETHER: Final = (
     ),
     ("tests/whole/test_repair.py",),
     (
-        "tests/cli/test_spelled_copies.py",
         "tests/archive/lookups/test_look_up.py",
         "tests/archive/visits/test_suggested_copies.py",
     ),

@@ -87,7 +87,6 @@ class ScriptedHost:
 
     @property
     def findings(self) -> dict[str, Finding]:
-        """What is shown of its URLs now, by path."""
         return {url.url.path: finding_of(url.record, self.host.record) for url in self.urls.values()}
 
     async def live(self, days: range) -> None:

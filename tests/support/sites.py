@@ -62,7 +62,6 @@ class Walked:
         }
 
     def place(self, target: str) -> Place:
-        """The first place of a target."""
         return next(place for place in self.places if place.parent and place.url == self.site.url(target))
 
 

@@ -48,7 +48,6 @@ class EventServer:
 
     @property
     def url(self) -> str:
-        """Where streams are asked for, without their names."""
         return self.site.url("/v2/stream")
 
     @property
@@ -58,7 +57,6 @@ class EventServer:
 
 
 def event_id(number: int) -> str:
-    """The id of the event of that number, in the server's form."""
     return json.dumps(
         [
             {"topic": "eqiad.sample", "partition": 0, "offset": number},

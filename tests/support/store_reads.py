@@ -23,7 +23,6 @@ class LoggedChange:
 
 
 async def list_changes(conn: Connection, key: UrlKey, *, limit: int = 100) -> list[LoggedChange]:
-    """The changes of one URL, newest first."""
     rows = await conn.execute(
         b"SELECT change, day, before, after, reason FROM change WHERE bucket = %(bucket)s AND host_key = %(host_key)s "
         b"AND url_key = %(url_key)s ORDER BY change DESC LIMIT %(limit)s",

@@ -169,13 +169,11 @@ class WikiInStore:
         )
 
     async def known(self, url: str) -> KnownUrl:
-        """What is known of a watched URL."""
         key = key_of(parse(url))
         async with self.pool.connection() as conn:
             return (await find_urls(conn, [key]))[key]
 
     async def finding(self, url: str) -> Finding:
-        """The verdict on a watched URL."""
         known = await self.known(url)
         return finding_of(known.record, known.host)
 
@@ -184,7 +182,6 @@ class WikiInStore:
             return sorted(await (await conn.execute(query.encode())).fetchall())
 
     async def dead(self) -> set[tuple[int, UrlKey]]:
-        """(page, URL) of all dead links as stored."""
         rows = await self.rows("SELECT page, bucket, host_key, url_key FROM dead")
         return {(page, UrlKey(*key)) for page, *key in rows}  # type: ignore[misc, arg-type]
 

@@ -135,7 +135,6 @@ class Tool:
 
     @property
     def home(self) -> Path:
-        """The home of processes, where nobody puts anything."""
         return self.folder / "nowhere"
 
     def build(self) -> None:
@@ -158,7 +157,6 @@ class Tool:
 
     @property
     def checkout(self) -> Path:
-        """The folder in which processes start."""
         return self.folder / "workspace"
 
     async def start(self, name: str, **more: str) -> Process:
@@ -174,7 +172,6 @@ class Tool:
         return self.started[name]
 
     async def run(self, command: str) -> str:
-        """What a command says, run by a shell; it must succeed."""
         status, said = await self._ended("bash", "-c", command)
         assert status == 0, said
         return said
@@ -199,7 +196,6 @@ class Tool:
                 await process.wait()
 
     def said(self, name: str) -> str:
-        """The end of what a process has said."""
         return (self.folder / "logs" / name).read_text(encoding="utf-8")[-5_000:]
 
     async def _ended(self, *command: str) -> tuple[int, str]:

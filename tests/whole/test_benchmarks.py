@@ -6,6 +6,7 @@ Their figures are nobody's business here: a slow machine passes.
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Callable
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -13,13 +14,11 @@ import pytest
 
 from benchmarks.crawl.bench import Settings
 from benchmarks.crawl.fast import drip, tls
-from benchmarks.crawl.life import life, written
+from benchmarks.crawl.life import life
 from benchmarks.crawl.links import host_of, single, skewed, urls_of
-from benchmarks.crawl.rounds import held, skew, workers
+from benchmarks.crawl.rounds import skew, workers
 from benchmarks.crawl.server import FIRST_ADDRESS, open_web
-from benchmarks.crawl.store import store
 from benchmarks.due import due
-from benchmarks.harness import Target
 from benchmarks.lookups import lookups
 from benchmarks.repairs import repairs
 
@@ -41,11 +40,6 @@ def compiled_here(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def cache(monkeypatch: pytest.MonkeyPatch, compiled_here: Path) -> None:
     """No peers from PyPI: no test needs the internet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(compiled_here))
-
-
-def few_urls(database: str) -> Settings:
-    """One round over few URLs, with peers that are installed already."""
-    return Settings(rounds=1, urls=FEW, install=False, database=database)
 
 
 @needs_compiler
@@ -86,66 +80,36 @@ def test_skewed_hosts_have_their_shares_and_every_url_a_number_of_its_own() -> N
     assert len(set(map(single, range(100)))) == 100
 
 
-@needs_compiler
-@pytest.mark.long
-def test_clients_stand_side_by_side(database: str, capfd: pytest.CaptureFixture[str]) -> None:
-    tls(few_urls(database))
-    answer = capfd.readouterr().out
-    rows = {line.strip().split("  ")[0]: line for line in answer.splitlines()}
-    assert {"weboid crawl, with store", "bare loop of our engine"} <= rows.keys()
-    assert "skipped: not installed" in rows["lychee"]
-    assert "asked nothing" not in answer
-    assert "found other than fine" not in answer
-
-
-@needs_compiler
-def test_pages_are_sent_in_turn_and_whole(tmp_path: Path) -> None:
-    pages = [written(1_000), written(600_000)]
-    with open_web(tmp_path, pages=pages) as web:
-        connection = HTTPConnection(FIRST_ADDRESS, web.port, timeout=10)
-        for number in (2, 5):
-            connection.request("GET", f"/p/{number}", headers={"Host": "h1.s1.demo"})
-            assert connection.getresponse().read() == pages[number % 2]
-        connection.close()
+def skewed_by_hosts(settings: Settings) -> object:
+    return skew(settings, 1.2, connections=10, answer_ms=(5, 15), delay_s=0.1, warm_s=0.2)
 
 
 @needs_compiler
 @pytest.mark.long
-def test_a_life_is_measured_round_by_round(
-    database: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("run", "urls", "said"),
+    [
+        (tls, FEW, ["weboid crawl, with store", "bare loop of our engine", "skipped: not installed"]),
+        (lambda settings: life(settings, None, None), FEW, ["mean"]),
+        (skewed_by_hosts, 600, ["0 of them twice"]),
+        (lambda settings: drip(settings, connections=3), FEW, ["next to 3 hostile connections"]),
+    ],
+    ids=["next to peers", "over a life", "skewed", "next to hostile servers"],
+)
+def test_a_crawl_is_measured_and_all_is_found_fine(
+    database: str,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    run: Callable[[Settings], object],
+    urls: int,
+    said: list[str],
 ) -> None:
     monkeypatch.setattr("benchmarks.crawl.life._ROUNDS", 2)
     monkeypatch.setattr("benchmarks.crawl.life._SIZES_KB", (10,))
-    assert life(few_urls(database), None, None) == []
+    run(Settings(rounds=1, urls=urls, install=False, database=database))
     answer = capfd.readouterr().out
-    assert answer.count("mean") == 1
-    assert "other than fine" not in answer
-
-
-@needs_compiler
-@pytest.mark.long
-def test_skew_is_measured_in_parts(database: str, capfd: pytest.CaptureFixture[str]) -> None:
-    settings = Settings(urls=600, database=database)
-    targets = skew(settings, 1.2, connections=10, answer_ms=(5, 15), delay_s=0.1, warm_s=0.2)
-    answer = capfd.readouterr().out
-    assert len(targets) == 1
-    assert "0 of them twice" in answer
-
-
-@needs_compiler
-@pytest.mark.long
-def test_held_connections_are_open_at_a_time(database: str, capfd: pytest.CaptureFixture[str]) -> None:
-    targets = held(Settings(database=database), 0.5, connections=20, results_a_s=80)
-    assert [target.met for target in targets[:2]] == [True, True], capfd.readouterr().out
-    assert len(targets) == 4
-
-
-@needs_compiler
-@pytest.mark.long
-def test_benign_checks_are_measured_next_to_hostile_servers(database: str, capfd: pytest.CaptureFixture[str]) -> None:
-    by_rate, _ = drip(few_urls(database), connections=3)
-    assert by_rate.value > 0
-    assert "next to 3 hostile connections" in capfd.readouterr().out
+    assert [words for words in said if words not in answer] == []
+    assert not {words for words in ("other than fine", "asked nothing") if words in answer}
 
 
 @needs_compiler
@@ -153,22 +117,6 @@ def test_benign_checks_are_measured_next_to_hostile_servers(database: str, capfd
 def test_two_workers_ask_no_url_twice(database: str) -> None:
     targets = workers(Settings(database=database), FEW, numbers=(1, 2))
     assert [(target.value, target.met) for target in targets] == [(0, True), (0, True)]
-
-
-@needs_compiler
-@pytest.mark.long
-def test_results_are_recorded_next_to_page_queries(database: str, capfd: pytest.CaptureFixture[str]) -> None:
-    targets = store(Settings(seconds=0.2, database=database), 400)
-    assert len(targets) == 2
-    assert all(target.value > 0 for target in targets)
-    assert "results/s, found due at" in capfd.readouterr().out
-
-
-def test_a_missed_target_is_reported_as_missed() -> None:
-    assert str(Target("x ≥ 2 × y", 1.5, 2)) == "  target x ≥ 2 × y: 1.5 — MISSED"
-    assert Target("x", 2.0, 2).met
-    assert Target("x", 2.0, 2, at_most=True).met
-    assert not Target("x", 2.1, 2, at_most=True).met
 
 
 async def test_due_measures_reading_hosts_of_a_generated_store(

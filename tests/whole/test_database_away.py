@@ -48,7 +48,6 @@ async def _crawling(place: Place, *words: str) -> Running:
 
 
 def _asked(place: Place, count: int) -> Callable[[], bool]:
-    """Whether the little web has been asked so often."""
     return lambda: len(place.web.requests) >= count if place.web else False
 
 
@@ -71,7 +70,6 @@ async def _assert_nothing_lost(place: Place) -> None:
 
 
 async def _url(serve: Running, verb: str = "answers") -> str:
-    """The address at which it says that it answers, or listens."""
     await serve.until(lambda: serve.count(f"Weboid {verb} at ") > 0)
     found = re.search(r"http://\S+/", serve.said)
     assert found
@@ -150,32 +148,6 @@ async def test_a_round_is_stopped_while_the_database_is_away_and_the_next_one_go
         again = await _crawling(place, "--once")
         assert await again.ended() == 0, again.said[-3000:]
         await _assert_nothing_lost(place)
-
-
-@pytest.mark.parametrize(
-    ("command", "trouble"),
-    [
-        ("crawl", "cut"),
-        pytest.param("crawl", "swallow", marks=pytest.mark.long),
-        pytest.param("archive", "read-only", marks=pytest.mark.long),
-        pytest.param("serve --port=0", "stall", marks=pytest.mark.long),
-        pytest.param("serve --port=0 --workers=2", "cut", marks=pytest.mark.long),
-    ],
-)
-async def test_a_part_whose_database_is_away_at_its_start_waits_and_can_be_stopped(
-    database: str, tmp_path: Path, command: str, trouble: str
-) -> None:
-    async with fed_place(tmp_path, database) as (place, away):
-        await away.begin(trouble)
-        before = away.proxy.connected
-        part = Running(await place.start(*command.split(), "--day", "100"))
-        if trouble == "cut" or trouble == "read-only":
-            await part.until_away()
-        else:
-            await part.until(lambda: away.proxy.connected > before)
-            await asyncio.sleep(0.3)  # it is in the middle of connecting
-        assert await part.stop() < _AWAY_S, part.said[-3000:]
-        assert part.count(AWAY) <= 1
 
 
 @pytest.mark.long

@@ -58,7 +58,6 @@ async def assert_one_result_each(place: Place) -> None:
 
 
 def times_asked(place: Place) -> Counter[str]:
-    """How often each URL was asked by HEAD."""
     assert place.web
     web = place.web
     return Counter(web.located(f"http://{each.host}{each.target}") for each in web.requests if each.method == "HEAD")

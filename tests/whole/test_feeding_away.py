@@ -6,9 +6,8 @@ What takes it away is a proxy that cuts, stalls or swallows, or a fail-over to r
 import asyncio
 import os
 import signal
-from asyncio import to_thread
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -28,18 +27,14 @@ from support.sseserver import open_event_server
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import Url
 from weboid.demo.world import World
-from weboid.pgfolder.postmaster import server_pid
 from weboid.store.db.key_scheme import KeyScheme
 from weboid.store.db.pool import open_pool
-from weboid.store.embedded import embedded_folder, open_server
 from weboid.store.upkeep.rekey import rekey
 
 _PAGES: Final = 5_000
-_MANY_PAGES: Final = 15_000
 """The embedded server is looked after once a second."""
 _WIKI_PAGES: Final = 600
 _EVENTS: Final = 600
-_GRACE_S: Final = 15.0
 _STORE: Final[Sequence[LiteralString]] = (
     "SELECT wiki, page, namespace, title, latest, mark, urls, touched, flagged FROM page",
     "SELECT bucket, host_key, url_key, scheme, port, path, due, status, orphaned FROM url",
@@ -53,8 +48,7 @@ _STORE: Final[Sequence[LiteralString]] = (
     "SELECT day, farm, part, lines, body FROM dataset",
     "SELECT form_version, suffix_version FROM key_form",
 )
-_STATES: Final = ("cut", "stall", "swallow", "read-only")
-_KINDS: Final = (*_STATES, "lost-commit", "lost-work")
+_KINDS: Final = ("cut", "stall", "swallow", "read-only", "lost-commit", "lost-work")
 _numbers = count()
 
 
@@ -96,7 +90,7 @@ WORKS: Final = {
 }
 
 
-def write_dumps(folder: Path, count_of_pages: int = _PAGES) -> None:
+def write_dumps(folder: Path) -> None:
     """A wiki's dumps: its pages, and what links they have with three links each and with one."""
 
     def written(name: str, table: str, numbers: str, texts: str, rows: Iterator[str]) -> None:
@@ -106,7 +100,7 @@ def write_dumps(folder: Path, count_of_pages: int = _PAGES) -> None:
         text = f"CREATE TABLE `{table}` (\n  {head}\n) ENGINE=InnoDB;\nINSERT INTO `{table}` VALUES\n{body};\n"
         (folder / name).write_text(text, encoding="utf-8")
 
-    pages = range(1, count_of_pages + 1)
+    pages = range(1, _PAGES + 1)
     rows = (f"({page},0,0,1,'Page_{page}','20260102030405','wikitext')" for page in pages)
     numbers = "page_id page_namespace page_is_redirect page_latest"
     written("page.sql", "page", numbers, "page_title page_links_updated page_content_model", rows)
@@ -161,13 +155,11 @@ async def copy_of(dsn: str) -> AsyncIterator[Away]:
 
 
 async def state_of(reached: Away) -> list[list[str]]:
-    """All that counts in a store."""
     async with await psycopg.AsyncConnection.connect(reached.database) as connection:
         return [sorted([repr(row) async for row in await connection.execute(query)]) for query in _STORE]
 
 
 async def start(place: Place, work: Work, reached: Away) -> Running:
-    """Starts the work by way of the proxy."""
     environ = place.environ | {"WEBOID_DATABASE": reached.proxy.dsn, "WEBOID_DATABASE_SILENCE_S": "0.3"}
     return Running(await replace(place, environ=environ, started=place.started).start(*work.words))
 
@@ -181,12 +173,10 @@ class Undisturbed:
     last: int
 
     def moment(self, share: float) -> int:
-        """The progress at a share of the work."""
         return self.first + max(1, int((self.last - self.first) * share))
 
 
 async def undisturbed(place: Place, work: Work, dsn: str) -> Undisturbed:
-    """Does the work in a copy of the database."""
     async with copy_of(dsn) as reached:
         first = await reached.number(work.progress)
         running = await start(place, work, reached)
@@ -229,23 +219,7 @@ async def disturbed(place: Place, work: Work, dsn: str, goal: Undisturbed, kind:
             await assert_in_order(place, reached)
 
 
-async def stopped(place: Place, work: Work, dsn: str, goal: Undisturbed, kind: str, share: float) -> None:
-    """Stops the work while the database is away, and does the rest when it is back."""
-    async with copy_of(dsn) as reached:
-        running = await start(place, work, reached)
-        await strike(running, work, reached, goal.moment(share), kind)
-        await running.until_away()
-        running.process.terminate()
-        assert await running.ended(_GRACE_S) in (0, 2), running.said
-        assert running.count(AWAY) == 1, running.said
-        await reached.end()
-        again = await start(place, work, reached)
-        assert await again.ended() == 0, again.said
-        assert await state_of(reached) == goal.state, kind
-
-
 async def assert_in_order(place: Place, reached: Away) -> None:
-    """The store contradicts itself nowhere."""
     place = replace(place, environ=place.environ | {"WEBOID_DATABASE": reached.database})
     checked = await place.run("check-store", "--day", "210")
     assert checked.status == 0, checked.err + checked.out
@@ -255,85 +229,17 @@ async def assert_in_order(place: Place, reached: Away) -> None:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", [*(name for name in WORKS if name != "dump"), *thorough("dump")])
 @pytest.mark.parametrize("time", TIMES)
-async def test_wherever_the_database_goes_away_nothing_is_lost_and_who_waits_is_stopped_soon(
+async def test_wherever_the_database_goes_away_nothing_is_lost(
     database: str, tmp_path: Path, name: str, time: int
 ) -> None:
     work, number = WORKS[name], list(WORKS).index(name) + time - 1
     async with open_stage(tmp_path / name, work, database) as place:
         goal = await undisturbed(place, work, database)
-        tries = [(disturbed, kind, (number + turn) % 5) for turn, kind in enumerate(_KINDS)]
-        tries += [(stopped, _STATES[(number + turn) % 4], (number + turn) % 5) for turn in (0, 2)]
+        tries = [(kind, ((number + turn) % 5 + 0.2) / 6) for turn, kind in enumerate(_KINDS)]
         if not IS_THOROUGH:  # All kinds and shares come up, each in some of the works.
             tries = tries[number % 3 :: 3]
         for first in range(0, len(tries), 4):
-            some = tries[first : first + 4]
-            await asyncio.gather(
-                *(way(place, work, database, goal, kind, (sixth + 0.2) / 6) for way, kind, sixth in some)
-            )
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("name", "words", "kind"),
-    [
-        ("pass", ["feed", "pass", "--repeat", "--day", "100"], "swallow"),
-        ("events", ["feed", "events", "--farm", "wmflabs", "--day", "101"], "cut"),
-        ("maintain", ["maintain", "--repeat", "--day", "210"], "stall"),
-    ],
-)
-async def test_a_lasting_part_waits_at_its_start_and_ends_in_order_while_it_has_nothing_to_do(
-    database: str, tmp_path: Path, name: str, words: list[str], kind: str
-) -> None:
-    work = WORKS[name]
-    async with open_stage(tmp_path / name, work, database) as place, copy_of(database) as reached:
-        first = await reached.number(work.progress)
-        reached.proxy.cut()
-        running = await start(place, replace(work, words=words), reached)
-        await running.until_away()
-        await reached.end()
-
-        async with reached.counting(work.progress) as number:
-
-            async def goes_on() -> bool:
-                return await number() > first
-
-            await running.until(goes_on)
-        await reached.begin(kind)
-        running.process.terminate()
-        assert await running.ended(_GRACE_S) == 0, running.said
-        assert running.count(AWAY) <= 2, running.said
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("kind", [signal.SIGTERM, signal.SIGKILL, *thorough(signal.SIGINT)])
-async def test_an_import_goes_on_after_the_embedded_server_was_ended(server_folder: Path, kind: signal.Signals) -> None:
-    """SIGTERM is a smart shutdown: the server waits for the import, which waits for the server."""
-    folder = server_folder / f"import-{kind}"
-    folder.mkdir(mode=0o711)
-    write_dumps(folder, _MANY_PAGES)
-    data = embedded_folder(folder / "data")
-    place = Place(folder)
-    with open_server(data.data) as server:
-        pid = server_pid(data)
-        assert pid
-        running = Running(await place.start(*WORKS["dump"].words))
-        await running.until(lambda: to_thread(lambda: _pages(server.dsn) > 0))
-        os.kill(pid, kind)
-        assert await running.ended() == 0, running.said
-        assert "it was started again" in running.said
-        assert ("was ordered by another program to shut down; it was" in running.said) == (kind == signal.SIGTERM)
-        assert running.count(AWAY) <= 1
-        assert await to_thread(_pages, server.dsn) == _MANY_PAGES
-        assert server_pid(data) not in (pid, None)
-    assert server_pid(data) is None
-
-
-def _pages(dsn: str) -> int:
-    """How many pages are stored; 0 also while that cannot be asked."""
-    with suppress(psycopg.Error), psycopg.connect(dsn) as connection:
-        row = connection.execute("SELECT count(*) FROM page").fetchone()
-        return int(row[0]) if row else 0
-    return 0
+            await asyncio.gather(*(disturbed(place, work, database, goal, *each) for each in tries[first : first + 4]))
 
 
 async def test_an_import_goes_on_after_a_commit_of_which_nobody_learned(database: str, tmp_path: Path) -> None:

@@ -59,7 +59,6 @@ def answer(url: str) -> Observation:
 
 @pytest.fixture(scope="module")
 def wiki() -> Iterator[MediaWiki]:
-    """A running wiki with our own articles."""
     with make_wiki(settings=SETTINGS) as wiki:
         wiki.import_images({"Dot.png": dot()})
         wiki.save_pages(ARTICLES | OTHERS)
@@ -247,12 +246,10 @@ async def test_differences_and_old_revisions_are_marked_by_what_the_page_has_now
 
 
 async def type_text(view: View, text: str) -> None:
-    """Puts a text into the editor."""
     await view.page.fill("#wpTextbox1", text)
 
 
 async def previewed(view: View) -> dict[str, bool]:
-    """The links of a preview, and whether each is marked."""
     links: dict[str, bool] = await view.page.evaluate(
         """() => Object.fromEntries( [ ...document.querySelectorAll( '#wikiPreview .mw-parser-output a[href]' ) ]
             .map( ( link ) => [

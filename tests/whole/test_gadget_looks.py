@@ -109,7 +109,6 @@ _MOST_TABS: Final = 80
 
 @pytest.fixture(scope="module")
 def wiki() -> Iterator[MediaWiki]:
-    """A running wiki with the article."""
     with make_wiki(settings=SETTINGS) as wiki:
         wiki.import_images({"Dot.png": dot()})
         wiki.save_pages({TITLE: ARTICLE})
@@ -155,7 +154,6 @@ async def article(gadget: GadgetWiki, **reader: Any) -> AsyncIterator[View]:
 
 
 def mark_of(page: Page, url: str) -> Locator:
-    """The mark behind the first link that leads there."""
     return page.locator(f'#mw-content-text a[href="{url}"] + .weboid-place > .weboid-mark').first
 
 
@@ -178,7 +176,6 @@ async def barriers_but_size(page: Page, within: Sequence[str] = ()) -> set[str]:
 
 
 async def tab_until(page: Page, wanted: Locator, key: str = "Tab") -> None:
-    """Presses the key until the focus is there."""
     for _ in range(_MOST_TABS):
         await page.keyboard.press(key)
         if await wanted.evaluate("wanted => wanted === document.activeElement"):
@@ -187,7 +184,6 @@ async def tab_until(page: Page, wanted: Locator, key: str = "Tab") -> None:
 
 
 async def assert_within_window(page: Page, element: Locator) -> None:
-    """All of it can be seen, if need be by scrolling in it."""
     box = await element.bounding_box()
     window = page.viewport_size
     assert box

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import pytest
 import pytest_asyncio
-from support.awkward_articles import ARTICLES, dot, many_links
+from support.awkward_articles import ARTICLES, dot
 from support.browser import needs_browser, open_browser
 from support.matching import Matcher, Meeting, Parser, Script, make_wiki, open_articles, open_meeting
 from support.mediawiki import MediaWiki
@@ -58,10 +58,9 @@ OTHERS: Final = {
 
 @pytest.fixture(scope="module")
 def wiki() -> Iterator[MediaWiki]:
-    """A running wiki with our own articles."""
     with make_wiki() as wiki:
         wiki.import_images({"Dot.png": dot()})
-        wiki.save_pages(ARTICLES | TITLED | {"Many": many_links(2_100)})
+        wiki.save_pages(ARTICLES | TITLED)
         wiki.start()
         yield wiki
 
@@ -70,7 +69,6 @@ def wiki() -> Iterator[MediaWiki]:
 async def meeting(
     wiki: MediaWiki, module_database: str, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[Meeting]:
-    """Weboid after a pass over that wiki."""
     async with open_meeting(wiki, module_database, tmp_path_factory.mktemp("meeting")) as meeting:
         yield meeting
 
@@ -127,27 +125,3 @@ async def test_titles_lead_to_the_pages_to_which_they_lead_on_the_wiki(meeting: 
     }
     assert {page["prefixed_title"]: page["id"] for page in answer["pages"]} == ids
     assert answer["missing"] == list(NOWHERE)
-
-
-async def test_titles_lead_to_the_same_pages_while_the_wiki_is_away(meeting: Meeting) -> None:
-    live = await meeting.ask("/api/page", title="|".join(ASKED), all=1)
-    meeting.wiki.stop()
-    try:
-        stored = await meeting.ask("/api/page", title="|".join([*ASKED, *REDIRECTED, *NOWHERE]), all=1)
-    finally:
-        meeting.wiki.start()
-    assert {page["live"] for page in stored["pages"]} == {False}
-    assert stored["titles"] == live["titles"]
-    assert stored["missing"] == [title.replace("_", " ") for title in (*REDIRECTED, *NOWHERE)]
-
-
-async def test_a_page_has_all_its_links_however_many_answers_they_take(meeting: Meeting) -> None:
-    title, count = "Many", 2_100
-    page = next(page for page, named in (await meeting.pages()).items() if named == title)
-    before = meeting.answers
-    links = (await meeting.links(page))[page]
-    assert meeting.answers - before == 2
-    assert {link["normal"] for link in links} == {f"http://h{n}.3sat.de/page?{n}" for n in range(count)}
-    assert len(links) == count
-    matched = await meeting.matched({page: title}, "legacy", meeting.by_python)
-    assert (matched.nodes, matched.by["as given"], matched.missed, matched.unseen) == (count, count, [], [])

@@ -61,7 +61,6 @@ class Scene:
         await until(lambda: len(web.requests) >= count)
 
     def times(self) -> Counter[str]:
-        """How often each URL was asked by HEAD."""
         assert self.near.web
         web = self.near.web
         heads = (asked for asked in web.requests if asked.method == "HEAD" and asked.host != "target.demo")

@@ -41,7 +41,6 @@ async def story(
 
 
 def repair(story: RepairStory, operator: Operator, *words: str) -> PwbRun:
-    """Runs the bot as its operator does."""
     operator.environ |= {"WEBOID_SERVICE": story.service, "WEBOID_TOKEN": TOKEN}
     return operator.pwb("weboid_repair", "-farm:wmflabs", *words)
 

@@ -56,7 +56,6 @@ def seen(answer: dict[str, Any]) -> Rendered:
 
 
 def chosen() -> Iterator[str]:
-    """Articles of a middling size with citations and links."""
     return (
         text
         for text in articles("enwiki-2016")
@@ -65,7 +64,6 @@ def chosen() -> Iterator[str]:
 
 
 def all_dead(text: str, dice: random.Random) -> KnownLinks:
-    """Every link of a text is dead; half of them have a copy."""
     urls = [link.url for link in page_links(read_wikitext(text), settings_of(), BOT)]
     copies = {url: {"url": f"https://web.archive.org/web/20120507093011/{url}", "stamp": "20120507"} for url in urls}
     archives = {url: copy if dice.random() < 0.5 else None for url, copy in copies.items()}

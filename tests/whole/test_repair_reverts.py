@@ -187,15 +187,3 @@ def test_three_undone_edits_stop_the_bot_until_it_is_allowed_to_go_on(bench: Ben
     assert _repair(bench, *titles).status == 0
     texts = [bench.reader.text(title) for title in titles]
     assert [text.count("archive-url") for text in texts] == [0, 0, 0, 2, 2]
-
-
-def test_what_was_released_and_counting_anew(bench: Bench) -> None:
-    edits = [bench.repaired(f"Page released {number}") for number in range(3)]
-    for edit in edits:
-        _undo(bench, edit)
-    assert "-resume" in bench.run("-limit:5")
-    bench.run("-resume")
-    assert "-resume" not in bench.run()
-    bench.run(f"-release:{edits[0].revision}")
-    assert all(revert.released for revert in bench.noted(edits[0]).values())
-    assert not any(revert.released for revert in bench.noted(edits[1]).values())

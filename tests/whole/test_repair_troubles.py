@@ -16,7 +16,6 @@ WIKI = "testwiki@WMF"
 URL, SPAM = "http://town.example.org/ferry.html", "http://offer.example.org/buy.html"
 STAMP = "20120507093011"
 CITED = f"It sails.<ref>{{{{Cite web|url={URL}|title=The ferry}}}}</ref>\n\nIt is old.\n\n<references/>"
-TO_CORRECT = 2
 
 
 def copy_of(url: str) -> str:
@@ -24,7 +23,6 @@ def copy_of(url: str) -> str:
 
 
 def first_edit() -> Callable[[Question], bool]:
-    """Says yes to the first edit only."""
     edits: list[Question] = []
 
     def is_first(question: Question) -> bool:
@@ -57,7 +55,6 @@ class Bench:
             self.service.pages[self.pages[title]] = [link(url, "dead", [(copy_of(url), STAMP)]) for url in urls]
 
     def words(self) -> list[str]:
-        """How the bot is started for all pages."""
         self.operator.environ = {"WEBOID_SERVICE": self.service.base}
         return ["weboid_repair", *(f"-page:{title}" for title in self.pages), "-always"]
 
@@ -95,7 +92,6 @@ class Bench:
 
 @pytest.fixture(scope="module", autouse=True)
 def templates(bot_wiki: BotWiki) -> None:
-    """The wiki's templates, for all tests."""
     save_templates(bot_wiki.admin)
 
 
@@ -214,20 +210,3 @@ def test_who_kills_it_finds_no_page_edited_twice_afterwards(bench: Bench) -> Non
     for title in bench.pages:
         assert [edit["user"] for edit in bench.admin.history(title)] == [BOT, "Admin"]
     assert bench.is_left_reverted("Raft 3")
-
-
-@pytest.mark.parametrize(
-    ("script", "word"),
-    [
-        ("weboid_repair", "-page:Bad<x>"),
-        ("weboid_repair", "-file:bytes.txt"),
-        ("weboid_repair", "-titleregex:("),
-        ("weboid_weblinks", "-file:nowhere.txt"),
-        ("weboid_weblinks", "-ns:99"),
-    ],
-)
-def test_pages_that_cannot_be_chosen_are_reported_without_a_stack_trace(bench: Bench, script: str, word: str) -> None:
-    (bench.operator.folder / "bytes.txt").write_bytes(b"[[Main Page]] \xff")
-    bench.operator.environ = {"WEBOID_SERVICE": bench.service.base}
-    ran = bench.operator.pwb(script, "-page:Main Page", word, "-simulate")
-    assert (ran.status, "Traceback" in ran.out, "Correct the option" in ran.out) == (TO_CORRECT, False, True), ran.out

@@ -1,12 +1,19 @@
-"""A remote crawler as the second vantage point of a local one, as real processes (C-14)."""
+"""The second vantage point as real processes: a remote crawler of a local one (C-14), and as Toolforge asks it."""
 
 import asyncio
+import base64
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
+import asyncssh
 import psycopg
 import pytest
 from support.commands import Place, open_place
 from support.remote import CRAWLERS, TOKEN
+from support.toolforge import REPOSITORY
 
 from weboid.demo.world import Behaviour, BotWall, Code, Host, Life, Page, Spell, World
 
@@ -30,7 +37,6 @@ async def _verdicts(near: Place) -> dict[str, str]:
 
 
 async def _lived(dsn: str) -> None:
-    """Returns when a crawler works on its day."""
     async with asyncio.timeout(60), await psycopg.AsyncConnection.connect(dsn, autocommit=True) as connection:
         while await (await connection.execute("SELECT FROM lived")).fetchone() is None:
             await asyncio.sleep(0.05)
@@ -70,3 +76,69 @@ async def test_what_is_refused_to_one_address_alone_is_not_called_dead(database:
             assert (await near.run("check-store", "--day", "109")).status == 0
         finally:
             await far.end()
+
+
+URL = "http://site.demo/\n"
+ANSWER = '{"normal": "http://site.demo/", "outcome": "ok"}\n'
+
+
+@pytest.mark.parametrize("status", [0, 3])
+async def test_what_the_other_place_answers_is_handed_on(status: int) -> None:
+    key, host_key = _new_key(), _new_key()
+    async with _other_place(host_key, key, status) as (port, asked):
+        assert await _said(port, key, host_key) == (status, ANSWER)
+    assert asked == [("weboid check --json -", URL)]
+
+
+async def test_a_host_with_another_key_or_that_does_not_know_us_is_asked_nothing() -> None:
+    key, host_key = _new_key(), _new_key()
+    async with _other_place(host_key, key) as (port, asked):
+        assert await _said(port, key, _new_key()) == (1, "")
+        assert await _said(port, _new_key(), host_key) == (1, "")
+    assert asked == []
+
+
+@asynccontextmanager
+async def _other_place(
+    host_key: asyncssh.SSHKey, let_in: asyncssh.SSHKey, status: int = 0
+) -> AsyncIterator[tuple[int, list[tuple[str | None, str]]]]:
+    """A server that answers every command alike; its port, and what it was asked: commands and their inputs."""
+    asked: list[tuple[str | None, str]] = []
+
+    async def answer(process: asyncssh.SSHServerProcess[str]) -> None:
+        asked.append((process.command, await process.stdin.read()))
+        process.stdout.write(ANSWER)
+        process.exit(status)
+
+    known = asyncssh.import_authorized_keys(let_in.export_public_key().decode())
+    server = await asyncssh.listen(
+        "127.0.0.1", 0, server_host_keys=[host_key], authorized_client_keys=known, process_factory=answer
+    )
+    async with server:
+        yield server.get_port(), asked
+
+
+def _new_key() -> asyncssh.SSHKey:
+    return asyncssh.generate_private_key("ssh-ed25519")
+
+
+async def _said(port: int, key: asyncssh.SSHKey, host_key: asyncssh.SSHKey) -> tuple[int | None, str]:
+    """The status of the script and what it printed; of the environment it gets no more than in a pod."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "toolforge/vantage.py", f"weboid@127.0.0.1:{port}"),
+        cwd=REPOSITORY,
+        env={
+            "HOME": "/nowhere",
+            "VANTAGE_KEY": base64.b64encode(key.export_private_key()).decode(),
+            "VANTAGE_HOST_KEY": host_key.export_public_key().decode().strip(),
+        },
+        stdin=PIPE,
+        stdout=PIPE,
+        stderr=PIPE,
+    )
+    try:
+        out, _ = await process.communicate(URL.encode())
+    finally:
+        if process.returncode is None:
+            process.kill()
+    return process.returncode, out.decode()

@@ -114,7 +114,6 @@ def _little(place: Place, stream: EventServer) -> dict[str, str]:
 
 
 async def _until_watched(tool: Tool, database: str, url: str) -> None:
-    """Waits until a URL is in the store."""
     key = key_of(parse(url))
     async with open_pool(database, size=1, part="test") as pool:
         for _ in range(600):
@@ -148,7 +147,6 @@ async def _crawled_until_dead(tool: Tool, place: Place, database: str, url: str)
 
 
 async def _links(tool: Tool, port: int) -> list[dict[str, Any]]:
-    """The links of the page as the API tells them."""
     answer = json.loads(await _fetched(tool, port, "/api/page?dbname=dewiki@WMF&pageid=1&all=1"))
     links: list[dict[str, Any]] = answer["pages"][0]["links"]
     return links

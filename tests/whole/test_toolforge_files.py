@@ -3,10 +3,7 @@
 import json
 import re
 import shlex
-import shutil
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -45,14 +42,6 @@ def test_the_line_of_the_runbook_hands_values_over_as_they_are(tmp_path: Path) -
         "WEBOID_CONTACT": " tools@example.org",
     }
     assert handed_over(tmp_path, values) == values
-
-
-def test_the_runbook_is_commands_that_a_shell_can_read() -> None:
-    blocks = runbook_blocks()
-    assert len(blocks) > 8
-    for block in blocks:
-        checked = subprocess.run(["bash", "-n"], input=block.encode(), stderr=subprocess.PIPE)
-        assert (checked.returncode, checked.stderr) == (0, b""), block
 
 
 @pytest.mark.long
@@ -98,37 +87,15 @@ def test_the_build_service_finds_a_version_of_python_that_the_program_takes() ->
     assert re.fullmatch(r"3\.(1[1-9])\n", version)
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="make is missing")
-def test_make_has_the_python_of_the_folder_above_whatever_the_build_service_has(tmp_path: Path) -> None:
-    # A pyenv that says what holds in other folders, and fails where a file names a version that it has not.
-    (tmp_path / "pyenv").write_text("#!/bin/sh\ntest ! -e .python-version && echo 3.12.1\n")
-    (tmp_path / "pyenv").chmod(0o755)
-    checkout = tmp_path / "checkout"
-    checkout.mkdir()
-    for name in ("Makefile", ".python-version"):
-        shutil.copy(REPOSITORY / name, checkout)
-    call = ["make", "-s", "--eval", "shown: ; @echo $$PYENV_VERSION", "shown"]
-    environ = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
-    assert subprocess.run(call, cwd=checkout, env=environ, stdout=subprocess.PIPE).stdout == b"3.12.1\n"
-
-
-def test_toolinfo_fits_the_schema_and_names_what_is_there() -> None:
+def test_toolinfo_has_what_is_required_and_names_what_is_there() -> None:
     info = json.loads((REPOSITORY / "toolinfo.json").read_text(encoding="utf-8"))
-    assert _misfits(info) == []
-    assert info["_schema"] == "/toolinfo/1.2.2"
+    assert info.keys() >= {"name", "title", "description", "url"}
     languages = {file.stem for file in (REPOSITORY / "i18n").glob("*.json")} - {"qqq"}
     assert {*info["available_ui_languages"]} == languages
     paths = {route.path for route in ROUTES}
     own = [value for value in info.values() if isinstance(value, str) and value.startswith("https://weboid.toolforge")]
     assert [url for url in own if url.removeprefix("https://weboid.toolforge.org") not in paths] == []
     assert len(own) == 3
-
-
-@pytest.mark.parametrize(("key", "value"), [("title", None), ("for_wikis", ["example.org"]), ("licence", "MIT")])
-def test_a_toolinfo_with_a_fault_does_not_fit(key: str, value: Any) -> None:
-    info = json.loads((REPOSITORY / "toolinfo.json").read_text(encoding="utf-8"))
-    given = {**info, key: value} if value is not None else {name: info[name] for name in info if name != key}
-    assert _misfits(given) == [key]
 
 
 def test_translatewiki_finds_the_messages() -> None:
@@ -149,32 +116,3 @@ def test_translatewiki_finds_the_messages() -> None:
 def _gib(size: str) -> float:
     number, unit = float(size[:-2]), size[-2:]
     return number if unit == "Gi" else number / 1024
-
-
-_REQUIRED = ("name", "title", "description", "url")
-_URL, _TEXT = r"https?://[^\s/]+/?\S{0,2000}", r".{0,255}"
-_PROJECTS = "pedia|quote|books|source|news|versity|data|voyage|media"
-_FORMS = {
-    **dict.fromkeys(("name", "title", "subtitle", "license", "author"), _TEXT),
-    **dict.fromkeys(("url", "repository", "api_url", "translate_url", "privacy_policy_url"), _URL),
-    **dict.fromkeys(("_language", "available_ui_languages"), r"x-.*|[A-Za-z]{2,3}(-.*)?"),
-    "_schema": r"/toolinfo/.{0,20}",
-    "description": r"(?s).{0,65535}",
-    "for_wikis": rf"\*|(.*)?\.?(mediawiki|wiktionary|wiki({_PROJECTS}))\.org",
-    "technology_used": _TEXT,
-    "tool_type": r"(web|desktop) app|bot|gadget|user script|command line tool|coding framework|lua module|template",
-}
-
-
-def _misfits(info: dict[str, Any]) -> list[str]:
-    """The keys that do not fit the schema 1.2.2 of Toolhub (its jsonschema/toolinfo/1.2.2.json), or are missing.
-
-    Of the schema only keys that we may need are known here; it allows more.
-    """
-    missing = [key for key in _REQUIRED if key not in info]
-    return missing + [key for key, value in info.items() if not _fits(key, value)]
-
-
-def _fits(key: str, value: Any) -> bool:
-    values = [each["name"] if key == "author" else each for each in (value if isinstance(value, list) else [value])]
-    return key in _FORMS and all(isinstance(each, str) and re.fullmatch(_FORMS[key], each) for each in values)

@@ -19,7 +19,6 @@ from weboid_scripts.weblinks.talk import TalkEntry, TalkWords, talk_edit
 pytestmark = pytest.mark.long
 
 GONE = "http://gone.org/a"
-LOST = "http://lost.org/{{Delete}}"
 COPY = "https://web.archive.org/web/20160503120000/http://gone.org/a"
 THREAD = "== Sources ==\nWhich one? --[[User:A]] 10:00, 1 May 2026 (UTC)"
 
@@ -112,12 +111,6 @@ def test_where_the_wiki_does_not_allow_it_nothing_is_written(place: Place) -> No
     ran = place.run(f"-page:{title}", "-talk")
     assert (ran.status, ran.out.count("Nothing is written on talk pages")) == (0, 1), ran.out
     assert wiki.history(f"Talk:{title}") == []
-
-
-@pytest.mark.parametrize(("words", "shown"), [(["-nonsense"], "no such option"), ([], "No pages")])
-def test_wrong_calls_are_reported_without_a_stack_trace(operator: Operator, words: list[str], shown: str) -> None:
-    ran = operator.pwb("weboid_weblinks", *words)
-    assert (ran.status, shown in ran.out, "Traceback" in ran.out) == (2, True, False), ran.out
 
 
 def test_pages_of_a_dump_are_looked_at(place: Place, tmp_path: Path) -> None:

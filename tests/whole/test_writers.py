@@ -130,7 +130,6 @@ async def report(conn: Connection, url: str) -> None:
 
 
 async def look_up(conn: Connection, corner: Corner) -> None:
-    """What `weboid archive` does for URLs of its queue."""
     keys = sorted(map(key, [corner.lost, corner.down, corner.a, corner.idle]))
     await record_snapshots(conn, [StoredSnapshot(each, 1, 20150102030405, Origin.CHOSEN, NOW) for each in keys])
     await record_lookups(conn, [StoredLookup(each, 1, LookupOutcome.FOUND, NOW, NOW + 90) for each in keys])
@@ -166,7 +165,6 @@ async def bring_over(conn: Connection) -> None:
 
 
 async def visit_copies(conn: Connection, corner: Corner, seen: Observation, day: int = NOW) -> None:
-    """What a visit of a cited copy does."""
     known = (await find_urls(conn, [key(corner.copy)])).get(key(corner.copy))
     if known:
         record, _ = judge(known.record, seen, day, DEFAULT, known.host, host_key=1)
@@ -174,7 +172,6 @@ async def visit_copies(conn: Connection, corner: Corner, seen: Observation, day:
 
 
 async def repair_all(conn: Connection, walk: str, keys: list[UrlKey], invariant: str) -> None:
-    """What check-store does where it suspects something."""
     if stretch := await find_stretch(conn, walk, Share(), None, 10_000):
         found = await confirm(conn, stretch, [Breach(invariant, each) for each in keys], DEFAULT)
         await repair(conn, walk, found, NOW, DEFAULT)
@@ -270,7 +267,6 @@ PAIRS: Final = [
 
 
 async def filled(pool: Pool, wiki: int, count: int) -> list[Corner]:
-    """So many corners, all alike."""
     corners = [Corner(wiki, number) for number in range(1, count + 1)]
     async with pool.connection() as conn:
         pages = {page: urls for corner in corners for page, urls in corner.pages.items()}
@@ -286,7 +282,6 @@ async def filled(pool: Pool, wiki: int, count: int) -> list[Corner]:
 
 
 async def assert_all_kinds_of_rows(stored: WikiInStore, corners: int) -> None:
-    """So that no test is about nothing."""
     assert len(await stored.rows("SELECT FROM dead")) == 4 * corners
     assert len(await stored.rows("SELECT FROM url WHERE orphaned IS NOT NULL")) == 2 * corners
     assert len(await stored.rows("SELECT FROM cited_copy")) == 2 * corners

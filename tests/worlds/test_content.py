@@ -8,16 +8,11 @@ from typing import Any
 import pytest
 
 from benchmarks.content.__main__ import main
-from benchmarks.content.manifest import PageClass, read_manifest
-from benchmarks.content.play import Reported
+from benchmarks.content.manifest import read_manifest
 from benchmarks.content.staged import Staged, staged
-from benchmarks.content.table import is_right, said_at_check, said_at_last
-from benchmarks.verdicts.daily import Change
 from benchmarks.worlds.sight import Sight, sight_of
-from weboid.core.record.reasons import Reason
-from weboid.core.verdict.verdict import Verdict
 from weboid.demo.replies import ReceivedRequest, reply_of
-from weboid.demo.world import Behaviour, Code, Page, RecordedReply, Redirect, answer_of
+from weboid.demo.world import Behaviour, Code, RecordedReply, answer_of
 
 _STORY = (
     "<html><title>The ferry of {n}</title><h1>The ferry of {n}</h1><p>"
@@ -28,7 +23,6 @@ _GONE = (
     "<html><title>Page not found</title><h1>Page not found</h1>"
     "<p>We are sorry: the page that you asked for does not exist, or was moved. Please use the search.</p></html>"
 )
-_FOR_SALE = "<html><title>kelp.org</title><h1>This domain is for sale</h1><p>Buy this domain now.</p></html>"
 _GAMBLING = "<html><title>Lucky wheel</title><p>Spin and win with a bonus for new players every day.</p></html>"
 
 
@@ -76,24 +70,6 @@ def test_a_page_stands_under_its_own_name_with_its_code_headers_and_bytes(tmp_pa
     assert sent.endswith(b"\r\n\r\n<p>prove it</p>")
 
 
-def test_a_host_answers_other_paths_as_the_manifest_says(tmp_path: Path) -> None:
-    pages = _staged(
-        tmp_path,
-        _page("http://honest.org/x"),
-        _page("http://alike.org/x", "parked", _FOR_SALE, siblings="same"),
-        _page("http://gone.org/x", "soft404", _GONE, siblings="template"),
-        _page("http://two-faced.org/x", siblings="template"),
-        _page("http://blind.org/story/1/x", siblings="canonical"),
-    )
-    assert _answer(pages, "honest.org", "/y") == Code(404)
-    assert _answer(pages, "alike.org", "/y") == _answer(pages, "alike.org", "/") == _answer(pages, "alike.org", "/x")
-    assert _answer(pages, "gone.org", "/y") == _answer(pages, "gone.org", "/x")
-    assert _answer(pages, "two-faced.org", "/y") != _answer(pages, "two-faced.org", "/x")
-    assert _answer(pages, "blind.org", "/story/1/y") == Redirect("http://blind.org/story/1/x")
-    for host in ("honest.org", "gone.org", "two-faced.org", "blind.org"):
-        assert isinstance(_answer(pages, host, "/"), Page)
-
-
 def test_a_usurped_page_was_an_honest_one_for_half_of_the_days(tmp_path: Path) -> None:
     pages = _staged(
         tmp_path,
@@ -107,30 +83,6 @@ def test_a_usurped_page_was_an_honest_one_for_half_of_the_days(tmp_path: Path) -
     assert _answer(pages, "said.org", "/x", 4) == RecordedReply(b"<p>As it was</p>")
     assert sight_of(pages.file.world, "http://taken.org/x", 4) is Sight.SEEN
     assert sight_of(pages.file.world, "http://taken.org/x", 5) is Sight.HIDDEN
-
-
-def test_what_cannot_be_watched_is_left_out_and_only_the_word_that_says_what_a_page_is_counts(tmp_path: Path) -> None:
-    twice = _page("http://ferry.org/x"), _page("http://ferry.org:80/x#y")
-    pages = _staged(tmp_path, *twice, _page("http://192.0.2.1/x"), _page("http://a.example/x"))
-    assert list(pages.played) == ["http://ferry.org/x"]
-    assert set(pages.left_out) == {"http://ferry.org:80/x#y", "http://192.0.2.1/x", "http://a.example/x"}
-
-    def shown(outcome: str | None, reason: str | None, *changes: Change) -> Reported:
-        return Reported(outcome, reason, changes)
-
-    fails = shown("failing", "not-found", Change(3, Verdict.DEAD, Reason.NOT_FOUND, 3))
-    assert said_at_check(fails) == "fails: not-found"
-    assert said_at_last(fails) == "dead: not-found"
-    never = shown(None, None, Change(0, Verdict.UNKNOWN, None))
-    assert said_at_check(never) == said_at_last(never) == "not asked"
-    works = shown("working", "ok", Change(0, Verdict.WORKING, Reason.OK, 0), Change(4, Verdict.WORKING, Reason.OK, 4))
-    assert said_at_check(works) == said_at_last(works) == "works"
-    assert works.last is not None
-    assert works.last.day == 0
-    assert is_right(PageClass.LIVE, "works")
-    assert is_right(PageClass.WALL, "bot-wall")
-    assert not is_right(PageClass.WALL, "soft-404")
-    assert not is_right(PageClass.PARKED, "works")
 
 
 def _run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:

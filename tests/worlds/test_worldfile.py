@@ -9,7 +9,6 @@ import pytest
 from benchmarks.verdicts.generate import world as generated
 from benchmarks.verdicts.generate import written
 from benchmarks.verdicts.mixes import MIXES
-from benchmarks.worlds.onlooker import Onlooker
 from benchmarks.worlds.sight import Sight, is_walled, sight_of
 from benchmarks.worlds.stockpages import STOCK
 from benchmarks.worlds.worldfile import WorldFile, read_world, world_in
@@ -97,12 +96,6 @@ def test_a_life_may_repeat_itself_until_something_else_comes() -> None:
     assert read_life([[0, "page"], {"from": 1, "repeat": [[60, "loop"]]}])[-1] == Spell(100, Loop())
 
 
-def test_what_has_a_name_can_stand_anywhere() -> None:
-    named = {"down": {"status": 500}, "life": [[0, "page"], [5, "@down"]]}
-    assert read_life("@life", named=named) == (Spell(0, Page()), Spell(5, Code(500)))
-    assert read_life([[0, {"slow": {"seconds": 1, "inside": "@down"}}]], named=named)[0].behaviour == Slow(1, Code(500))
-
-
 def test_hosts_have_states_certificates_and_other_paths() -> None:
     file = read(
         {
@@ -160,13 +153,6 @@ def test_a_redirect_to_a_host_that_does_not_answer_over_its_scheme_leads_nowhere
         assert is_walled(world, "https://a.demo/x", 0) is not life.startswith("dns-"), life
 
 
-def test_a_page_that_dies_behind_a_wall_is_gone_for_people_and_walled_for_machines() -> None:
-    world = read({"a.demo": {"life": {"wall": 403}, "paths": {"/x": [[0, "page"], [5, {"status": 404}]]}}}).world
-    assert [sight_of(world, "http://a.demo/x", day) for day in (4, 5)] == [Sight.SEEN, Sight.GONE]
-    assert is_walled(world, "http://a.demo/x", 5)
-    assert not is_walled(read(PAGE).world, "http://a.demo/x", 5)
-
-
 def test_lives_change_by_the_hour() -> None:
     nightly = {"hours": [[22, 3, "reset"], [12, 13, "loop"]], "else": "page"}
     hours: Hours[Any] = Hours((HourPart(22, 3, Trouble.RESET), HourPart(12, 13, Loop())), Page())
@@ -178,18 +164,6 @@ def test_lives_change_by_the_hour() -> None:
     assert behaviour_on(week, 9, 22) == Page()
     whole = read_life({"hours": [[0, 24, "loop"]], "else": "page"})
     assert {behaviour_on(whole, 0, hour) for hour in range(24)} == {Loop()}
-
-
-@pytest.mark.parametrize("mix", ["rough", "cruel"])
-def test_what_is_seen_day_by_day_is_what_is_seen_at_some_hour(mix: str) -> None:
-    file = world_in(written(generated(25, 9, mix)))
-    onlooker = Onlooker(file)
-    for url in file.links[::5]:
-        sights, walled = onlooker.sights(url), onlooker.walled(url)
-        for day in range(0, file.days, 9):
-            of_day = {sight_of(file.world, url, day, hour) for hour in range(24)}
-            assert sights[day] is next(sight for sight in Sight if sight in of_day)
-            assert (day in walled) is any(is_walled(file.world, url, day, hour) for hour in range(24))
 
 
 @pytest.mark.parametrize("mix", sorted(MIXES))
