@@ -58,7 +58,6 @@ def _faults(name: str, content: bytes) -> Iterator[str]:
 
 
 def _wanted(name: str) -> dict[str, str]:
-    """What holds for a file: later sections win."""
     return {key: value for form, section in _sections() if form.fullmatch(name) for key, value in section.items()}
 
 

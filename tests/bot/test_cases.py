@@ -117,10 +117,3 @@ def test_a_case_whose_options_or_wiki_do_not_fit_keeps_its_text_and_says_why() -
         complaints.clear()
         assert repaired_cases([case(wiki=wiki)], None, NOW, complaints.append) == {"a": _CITE}
         assert len(complaints) == 1, wiki
-
-
-def test_what_is_no_list_of_cases_is_refused(tmp_path: Path) -> None:
-    done = ran(tmp_path, {"a": 1})
-    assert done.exit_code == 1
-    assert "not a JSON list" in done.stderr
-    assert ran(tmp_path, [], "--now", "soon").exit_code == 2

@@ -46,7 +46,6 @@ pytestmark = pytest.mark.long
 
 
 def podman(*words: str, check: bool = True, timeout_s: float = 60) -> str:
-    """What Podman prints, without what it says about itself."""
     run = subprocess.run(["podman", *words], capture_output=True, text=True, check=False, timeout=timeout_s)
     assert not check or run.returncode == 0, (words, run.stdout[-2000:], run.stderr[-2000:])
     return run.stdout

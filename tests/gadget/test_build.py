@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from weboid.assets import asset
-from weboid.cli import main
 from weboid.errors import ConfigError
 from weboid.wiki.gadget.build import BuiltGadget, built_gadget, file_of
 
@@ -165,17 +163,6 @@ def test_the_description_without_a_code_is_in_the_language_of_the_wiki(folder: P
         assert descriptions[f"{PREFIX}weboid"] == f"https://service.example{own}", language
 
 
-def test_messages_can_be_those_of_some_languages_next_to_english_and_the_wikis_own(folder: Path) -> None:
-    (folder / "i18n" / "fr.json").write_text('{"weboid-gadget-a": "Â"}', encoding="utf-8")
-
-    def of(language: str, *languages: str) -> set[str]:
-        return {*messages(built_gadget(folder, folder / "i18n", language=language, languages=languages), "first")}
-
-    assert of("de") == {"en", "de", "fr"}
-    assert of("en", "fr") == {"en", "fr"}
-    assert of("de", "fr", "xx") == {"en", "de", "fr"}
-
-
 def test_service_and_farm_can_be_others(folder: Path) -> None:
     pages = build(folder, service="http://127.0.0.1:8000/", farm="OSM").pages
     config = json.loads(pages[f"{PREFIX}weboid-config.json"])
@@ -254,12 +241,6 @@ def test_the_command_writes_each_page_into_a_file_of_its_name(gadget: BuiltGadge
     }  # fmt: skip
     assert files["Gadget-weboid.js"] == gadget.pages[f"{PREFIX}weboid.js"]
     assert f"{len(files) - 2} pages" in answer
-
-
-def test_options_that_do_not_go_together_are_refused() -> None:
-    for options in (("--user",), ("--dry-run",), ("--default",), ("--deploy", "dewiki", "--user", "--default")):
-        ran = CliRunner().invoke(main, ["gadget", *options])
-        assert (ran.exit_code, "--d" in ran.stderr) == (2, True), options
 
 
 def test_the_gadget_and_its_user_script_are_ecmascript_2016(gadget: BuiltGadget, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Page, expect
-from support.browser import PHONE, needs_browser, overflow_px
+from support.browser import needs_browser
 from support.gadget_page import DAY, DEAD, load_page
 
 pytestmark = [pytest.mark.long, needs_browser, pytest.mark.asyncio(loop_scope="session")]
@@ -183,21 +183,6 @@ async def test_the_card_stands_next_to_its_mark_within_the_window(page: Page, la
         place = await page.evaluate(_PLACES)
         assert place == {"inside": True, "covers": False, "above": "bottom" in style}, style
         await page.keyboard.press("Escape")
-
-
-async def test_a_narrow_window_has_the_card_at_its_bottom(page: Page) -> None:
-    for width, height in [(PHONE, 800), (PHONE, 256)]:
-        await load_page(page, _LINE, width=width)
-        await page.set_viewport_size({"width": width, "height": height})
-        await mark_links(page, {**_FULL, "normal": "http://dead.example/" + "x" * 2000})
-        await page.locator(".weboid-mark").click()
-        assert (await page.evaluate(_PLACES))["inside"], width
-        assert await overflow_px(page) <= 0, width
-        within = "card => card.scrollWidth - card.clientWidth"
-        assert await page.get_by_role("dialog").evaluate(within) <= 0, width
-        # All of it can be reached.
-        await page.get_by_role("button", name="Settings").scroll_into_view_if_needed()
-        await expect(page.get_by_role("button", name="Settings")).to_be_in_viewport()
 
 
 async def test_the_card_tells_what_is_known_and_offers_what_can_be_done(page: Page) -> None:

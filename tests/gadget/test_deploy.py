@@ -30,11 +30,6 @@ real = pytest.mark.long
 _PASSWORD = "harbourlighthousebotpassword7777"
 """As long as MediaWiki wants those that are not made up by itself."""
 _NAME = "Gadgeteer"
-_GRANT_NAMES = {
-    "createeditmovepage": "Create, edit, and move pages",
-    "editmycssjs": "Edit your user CSS/JSON/JavaScript",
-    "editsiteconfig": "Edit sitewide and user CSS/JS",
-}
 _GRANTS = ("createeditmovepage", "editsiteconfig")
 _OWN_GRANTS = ("createeditmovepage", "editmycssjs")
 """What gadget/README.md names, without the basic rights, which Special:BotPasswords always grants."""
@@ -241,25 +236,6 @@ async def test_grants_that_do_not_suffice_are_said_before_anything_is_saved(bare
 
 
 @real
-async def test_the_grants_that_the_readme_names_suffice(bare_wiki: MediaWiki) -> None:
-    """On a wiki that has none of the pages: to create a page takes more than to change one."""
-    readme = " ".join((asset("gadget") / "README.md").read_text(encoding="utf-8").split())
-    for name, place, first, grants in (
-        ("gadget", [], "MediaWiki:Gadget-weboid-messages-more-en.json", _GRANTS),
-        ("own", ["--user"], f"User:{_NAME}/weboid.js", _OWN_GRANTS),
-    ):
-        dry = await weboid_gadget(bare_wiki, *place, "--dry-run", user=f"{_NAME}@{name}")
-        assert (dry.status, dry.err, dry.out.splitlines()[0]) == (0, "", f"would create {first}")
-        assert [grant for grant in grants if f"*{_GRANT_NAMES[grant]}*" not in readme] == []
-
-
-@real
-async def test_the_wikis_own_test_of_a_page_counts_and_not_a_list_of_rights(wiki: MediaWiki) -> None:
-    """Who may change the scripts of all accounts may change their own, without the right for just that."""
-    assert (await weboid_gadget(wiki, "--user", "--dry-run", user=f"{_NAME}@gadget")).status == 0
-
-
-@real
 async def test_a_page_that_is_protected_is_said_before_anything_is_saved(bare_wiki: MediaWiki) -> None:
     protected, transcluded = "MediaWiki:Gadget-weboid-config.json", "MediaWiki:Gadget-weboid-card.css"
     bare_wiki.save(protected, "{}")
@@ -382,21 +358,6 @@ async def test_what_a_wiki_says_of_a_page_is_shown_short_and_escaped() -> None:
     assert max(map(len, ran.out.splitlines())) < 600
     assert f"may not save {_ALL} of {_ALL} pages: it lacks " in ran.err
     assert (len(ran.err) < 10_000, ran.err.count("\n"), "\x1b" in ran.err) == (True, 1, False)
-
-
-async def test_nothing_is_saved_where_a_wiki_does_not_say_of_a_page_whether_it_may_be(
-    client: aiohttp.ClientSession,
-) -> None:
-    unclear: list[dict[str, object]] = [
-        {},
-        {"actions": []},
-        {"actions": {"edit": "no", "create": []}},
-        {"actions": {"edit": [7], "create": []}},
-        {"actions": {"edit": [], "create": []}, "protection": {"type": "edit"}},
-        {"actions": {"edit": [], "create": []}, "title": "MediaWiki:Other"},
-    ]
-    for answered in unclear:
-        assert "as no MediaWiki does" in await refusal_of(client, *signed_in(["Gadgets"]), *asked_pages(answered))
 
 
 async def test_what_no_mediawiki_answers_is_an_error(client: aiohttp.ClientSession) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from playwright.async_api import Page
-from support.browser import DESK, PHONE, barriers, needs_browser, overflow_px
+from support.browser import PHONE, needs_browser
 from support.gadget_page import DAY, DEAD, load_page
 
 pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="session")]
@@ -41,20 +41,6 @@ async def test_days_are_written_as_the_language_does_or_in_iso_form(page: Page) 
     for language, day in [("de", "3. Mai 2026"), ("simple", "2026-05-03"), ("de-x-_", "2026-05-03")]:
         await load_page(page, "", config={"wgUserLanguage": language})
         assert day in await page.evaluate("require( './words.js' ).day( '2026-05-03' )"), language
-
-
-async def test_a_site_under_repair_is_not_called_unchecked(page: Page) -> None:
-    await load_page(page, "")
-    for since, words in (
-        ("2026-05-03", "Link temporarily not shown since May 3, 2026"),
-        (None, "Link not checked yet"),
-    ):
-        assert (
-            await page.evaluate(
-                "link => require( './words.js' ).verdict( link )", {"verdict": "unknown", "since": since}
-            )
-            == words
-        )
 
 
 async def test_marking_twice_marks_once(page: Page) -> None:
@@ -152,18 +138,6 @@ async def test_a_type_that_the_page_names_itself_is_not_named_again(page: Page) 
     assert await page.locator("main a").evaluate_all(named) == [False] * 3 + [True] * 2
 
 
-async def test_marks_change_no_line_height_and_no_text(page: Page) -> None:
-    body = "<p>Some <a href='#1'>first link</a> in the midst of text.<br>And <a href='#2'>a second one</a>.</p>"
-    await load_page(page, body)
-    measure = "() => [document.querySelector('p').offsetHeight, document.querySelector('p').textContent]"
-    before = await page.evaluate(measure)
-    await page.evaluate(_MARK, [[DEAD, _DOUBTFUL], DAY])
-    assert await page.locator(".weboid-mark").count() == 2
-    assert await page.evaluate(measure) == before
-    await page.evaluate("getSelection().selectAllChildren(document.querySelector('p'))")
-    assert await page.evaluate("String(getSelection())") == before[1].replace("text.And", "text.\nAnd")
-
-
 async def test_no_line_begins_with_a_mark(page: Page) -> None:
     await load_page(page, "<p>Text <a href='#1'>a link 漢字</a>漢字 and more text that fills lines.</p>")
     await page.evaluate(_MARK, [[DEAD], DAY])
@@ -203,22 +177,6 @@ async def test_in_print_a_mark_is_a_word(page: Page) -> None:
     ) == [[True, '"[dead link]"'], [True, '"[doubtful link]"'], [False, '""']]
 
 
-async def test_the_shapes_show_in_the_readers_own_colours_too(page: Page) -> None:
-    await load_page(page, _THREE)
-    await page.evaluate(_MARK, [[DEAD, _DOUBTFUL], DAY])
-    drawn = """marks => marks.map(mark => {
-        const style = getComputedStyle(mark, '::before');
-        return [style.maskImage, style.backgroundColor];
-    })"""
-    (dead, red), (doubtful, yellow) = await page.locator(".weboid-mark").evaluate_all(drawn)
-    assert dead != doubtful
-    assert {shape.partition(",")[0] for shape in (dead, doubtful)} == {'url("data:image/svg+xml'}
-    assert red != yellow
-    await page.emulate_media(forced_colors="active")
-    ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert ground not in [color for _, color in await page.locator(".weboid-mark").evaluate_all(drawn)]
-
-
 async def test_a_summary_stands_above_the_references_of_readers_who_want_it(page: Page) -> None:
     body = f"{_THREE}<div class='mw-references-wrap'><ol class='references'><li>Reference</li></ol></div>"
     summary = "links => require( './marks.js' ).summary( document.querySelector( 'main' ), links )"
@@ -234,18 +192,3 @@ async def test_a_summary_stands_above_the_references_of_readers_who_want_it(page
     assert await line.locator("a").get_attribute("href") == (
         "https://weboid.toolforge.org/externalLinkInfo?pageid=7&dbname=dewiki%40WMF&lang=en"
     )
-
-
-async def test_marked_pages_have_no_barriers(page: Page) -> None:
-    for language, width in [("en", DESK), ("ar", PHONE)]:
-        body = f"{_THREE}<ol class='references'><li><a href='#4'>four</a></li></ol>"
-        own = preferring(summary=True, cards="all", repaired=True)
-        await load_page(page, body, width=width, language=language, **own)
-        links = [{**DEAD, "repaired": True}, _DOUBTFUL, _FILE, {**DEAD, "mime": "zip"}]
-        await page.evaluate(_MARK, [links, DAY])
-        await page.evaluate(
-            "links => require( './marks.js' ).summary( document.querySelector( 'main' ), links )", links
-        )
-        assert await page.locator(".weboid-mark").count() == 4, language
-        assert await barriers(page) == [], language
-        assert await overflow_px(page) <= 0, language

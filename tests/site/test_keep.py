@@ -1,6 +1,5 @@
 """What runs of a task remember, on a real PostgreSQL."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from time import process_time
@@ -153,19 +152,6 @@ async def test_a_run_that_goes_on_with_fragments_asks_again_for_pages_without_th
         assert (kept.is_done(_URL), kept.is_done("http://site.test/b")) == (False, True)
 
 
-async def test_the_port_of_a_folder_that_is_served_does_not_matter(pool: Pool) -> None:
-    moved = Observation(Status.FOUND, Reason.MOVED, parse("http://site.test/new"), http=302)
-    abroad = Observation(Status.FOUND, Reason.MOVED, parse("http://site.test.evil/new"), http=302)
-    async with _run(pool, 100) as kept:
-        await kept.note(f"{_ORIGIN}/old", moved, Remembered())
-        await kept.note(f"{_ORIGIN}/abroad", abroad, Remembered())
-    async with _run(pool, 100, origin="http://127.0.0.1:81") as kept:
-        assert kept.is_done("http://127.0.0.1:81/old")
-        assert not kept.is_done(f"{_ORIGIN}/old")
-        assert (await kept.known("http://127.0.0.1:81/old")).record.target == "http://127.0.0.1:81/new"
-        assert (await kept.known("http://127.0.0.1:81/abroad")).record.target == "http://site.test.evil/new"
-
-
 async def test_a_task_has_one_run_at_a_time_and_others_do_not_wait(pool: Pool) -> None:
     async with _run(pool, 100):
         with pytest.raises(StoreError, match="another run of 'docs' is under way"):
@@ -187,17 +173,6 @@ async def test_a_document_that_is_not_kept_is_asked_again_when_a_run_goes_on(
     async with _run(pool, 100) as kept:
         assert not kept.is_done(_URL)
         assert (await kept.known(_URL)).page is None
-
-
-async def test_calls_of_loaders_are_made_together(pool: Pool) -> None:
-    async with _run(pool, 100) as kept:
-        urls = [f"http://site.test/{number}" for number in range(1_200)]
-        before = pool.get_stats()["requests_num"]
-        await asyncio.gather(*(kept.note(url, _FINE, Remembered(), _PAGE) for url in urls))
-        assert pool.get_stats()["requests_num"] - before == 3
-        known = await asyncio.gather(*map(kept.known, urls))
-        assert pool.get_stats()["requests_num"] - before == 6
-        assert {each.page for each in known} == {_PAGE}
 
 
 async def test_tasks_and_urls_that_are_long_gone_are_deleted(pool: Pool) -> None:

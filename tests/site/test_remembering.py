@@ -99,20 +99,6 @@ async def test_the_next_run_asks_only_for_what_has_changed(site: _Site, place: P
     assert _broken(first).keys() - _broken(second).keys() <= {f"{site.address}p3#no"}
 
 
-async def test_dead_since_grows_and_only_what_is_new_fails(site: _Site, place: Place) -> None:
-    runs = [await place.run(*_call(site, "--fragments", "--new", "--day", str(day))) for day in (3600, 3607, 3621)]
-    assert [ran.status for ran in runs] == [1, 0, 0]
-    for ran in runs:
-        assert {line["dead_since"] for line in _broken(ran).values()} == {"2026-11-10"}
-        assert {line["state"] for line in _broken(ran).values()} == {"broken", "fragment"}
-    assert all(line["new"] for line in _broken(runs[0]).values())
-    assert not any(line.get("new") for line in _broken(runs[2]).values())
-    site.pages["/p7"] = "<a href=new>new</a>"
-    ran = await place.run(*_call(site, "--fragments", "--new", "--day", "3622"))
-    new = {key: line["dead_since"] for key, line in _broken(ran).items() if line.get("new")}
-    assert (ran.status, new) == (1, {f"{site.address}new#": "2026-12-02"})
-
-
 async def test_a_run_that_was_killed_asks_for_nothing_twice_but_what_was_open(site: _Site, place: Place) -> None:
     whole = await place.run(*_call(site, name="whole"))
     for ends_after in (10, 35):

@@ -9,7 +9,6 @@ from support.sites import NET, linked, script_of
 
 from weboid.checking.spot_checks import SpotChecks
 from weboid.core.document.links import links_of
-from weboid.errors import StoreError
 from weboid.net.fetch import Single, fetch_answer
 from weboid.net.outbound import open_session
 from weboid.site.externals import Externals
@@ -158,14 +157,3 @@ async def test_an_external_link_that_cannot_be_checked_costs_no_other() -> None:
     externals.want(urls[2])
     await externals.finish()
     assert (settled, externals.own_faults) == (dict.fromkeys(urls, "own-fault"), 3)
-
-
-async def test_the_store_s_error_at_an_external_link_is_raised_at_the_end() -> None:
-    async def open_checks() -> SpotChecks:
-        raise StoreError("away")
-
-    externals = Externals(open_checks)
-    externals.want("http://a.test/1")
-    with pytest.raises(StoreError, match="away"):
-        await externals.finish()
-    await externals.close()

@@ -223,19 +223,6 @@ async def test_what_is_excluded_is_not_asked_behind_a_redirect_either() -> None:
     assert ran.states == {"/a": "redirect", "/b": "redirect", "http://other.example/2": "excluded"}
 
 
-async def test_a_server_that_wants_a_moment_gets_it() -> None:
-    asked_at: list[float] = []
-
-    def script(asked: Asked) -> Act:
-        if asked.target == "/busy":
-            asked_at.append(monotonic())
-            return reply(429, "Retry-After: 1") if len(asked_at) == 1 else reply(200, body=b"<p>now")
-        return script_of({"/": linked("/busy")})(asked)
-
-    assert (await walked(script)).states["/busy"] == "ok"
-    assert asked_at[1] - asked_at[0] >= 1
-
-
 async def test_connections_are_few_and_a_long_page_is_read_whole() -> None:
     long = "<p>word</p>" * 100_000 + '<a href="/end">x</a>'
     pages: Pages = {"/": linked(*(f"/{n}" for n in range(60)), "/long"), "/long": long} | {

@@ -24,7 +24,6 @@ from weboid.store.lists import links
 from weboid.store.people.replacement import lease_replacements, record_checked, record_replacement
 from weboid.store.results.record import record_copy_check
 from weboid.store.urls.url import find_urls
-from weboid.web.http import cache
 
 PAGE = f"/externalLinkInfo?{WIKI}&pageid=1&lang=en"
 API = f"/api/page?{WIKI}&pageid=1"
@@ -188,31 +187,6 @@ async def test_without_it_nothing_is_said_of_a_citation_and_a_year_from_it(site:
         (copy,) = texts(await site.text(PAGE + more), COPY)
         assert ("The page may have changed between the citation and the copy." in copy) is changed
         assert ("cited" in copy) is bool(more)
-
-
-async def test_a_cached_answer_is_of_the_same_day_of_citation(site: Site) -> None:
-    await keep(site, "wayback")
-    found = []
-    for day in ("2016-05-01", "2016-05-04", "2016-05-01"):
-        (link,) = (await answer_to(site, f"{API}&revid=7&at={day}"))["pages"][0]["links"]
-        found.append(link["snapshots"][0]["distance_days"])
-    assert found == [2, -1, 2]
-
-
-async def test_answers_can_be_filtered_by_copies(site: Site) -> None:
-    await keep(site, "wayback")
-    await keep(site, wayback=LookupOutcome.NONE, url=WALLED)
-    for more, urls in (
-        ("copy=with", [DEAD]),
-        ("copy=without", [WALLED]),
-        ("copy=without&verdict=dead", []),
-        ("copy=with&verdict=dead|doubtful", [DEAD]),
-    ):
-        links = (await answer_to(site, f"{API}&{more}"))["pages"][0]["links"]
-        assert [link["normal"] for link in links] == urls, more
-    assert texts(await site.text(f"{PAGE}&copy=without"), '//li/p/*[@class="url"]') == [WALLED]
-    for wrong in ("copy=yes", "copy=with&verdict=working"):
-        assert await key_of_error(site, f"{API}&{wrong}") == (400, "copy")
 
 
 async def test_lists_and_search_can_be_filtered_by_copies(site: Site) -> None:
@@ -385,18 +359,6 @@ async def test_all_formats_offer_the_wiki_s_wikitext_for_dead_and_doubtful_links
     (element,) = etree.fromstring(document.encode()).iterfind(".//wikitext")
     attributes = {str(name): str(value) for name, value in element.attrib.items()}
     assert attributes == {name: value for name, value in link["wikitext"].items() if value is not None}
-
-
-async def test_other_settings_are_another_answer(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "KEPT_S", 0)  # a kept answer may be older than the settings
-    await keep(site, "wayback")
-    tags = []
-    for wiki in ("enwiki", "dewiki"):
-        await set_templates(site, wiki)
-        _, _, response = await site.fetch(f"{API}|2&all=1")
-        tags.append(response.headers["ETag"])
-        assert (await site.fetch(f"{API}|2&all=1", If_None_Match=tags[-1]))[0] == 304
-    assert tags[0] != tags[1]
 
 
 async def test_an_always_changing_page_is_reported(site: Site) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -12,10 +11,8 @@ from support.people import Browser, Seen, open_browser
 from support.stored import WikiInStore
 from support.webservice import DEAD, PDF, WALLED, Site
 
-from weboid.config import Config, WikiConfig
-from weboid.core.url.farms import WMF, WMFLABS, WikiName
+from weboid.core.url.farms import WMF, WMFLABS
 from weboid.feed.intake import page_urls
-from weboid.web.pages.search import content_namespaces
 from weboid.wiki.source import PageLinks
 
 OWN = "testwiki@wmflabs"
@@ -103,12 +100,6 @@ async def test_all_content_namespaces_are_the_main_one_and_those_that_are_watche
     assert texts(seen.text, URLS) == []
 
 
-def test_content_namespaces_follow_from_the_configuration() -> None:
-    names = [WikiName("aawiki", "WMF"), WikiName("bbwiki", "WMF")]
-    wikis = (WikiConfig(names[0], matching={"namespaces": [100, 4]}), WikiConfig(names[1], matching={"pages": ["X"]}))
-    assert content_namespaces(Config(data=Path(), wikis=wikis)) == {names[0]: {0, 4, 100}, names[1]: {0}}
-
-
 async def test_the_next_part_goes_on_to_the_end(site: Site, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weboid.web.pages.search.ROWS", 3)
     urls = [f"http://h{n}.press.demo/{path}" for n in range(4) for path in range(4)]
@@ -122,15 +113,6 @@ async def test_the_next_part_goes_on_to_the_end(site: Site, browser: Browser, mo
         seen = await browser.open(following[0])
     assert len(found) == len(set(found))
     assert set(found) == set(urls)
-
-
-async def test_more_uses_than_are_listed_are_on_the_weblinks_own_page(site: Site, browser: Browser) -> None:
-    await add_pages(site, {page: (f"P{page}", ["http://press.demo/"]) for page in range(10, 20)})
-    seen = await asked(browser, "press.demo", dbname=OWN)
-    assert texts(seen.text, PAGES) == [*(f"P{page}" for page in range(10, 15)), "More pages"]
-    page = await browser.open(seen.link("/url?"))
-    # A browser that has sent the form of the search is known to be no program.
-    assert texts(page.text, "//ul[@class='pages']/li") == [f"P{page}" for page in range(10, 20)]
 
 
 async def test_a_pattern_that_cannot_be_searched_for_comes_back_to_be_corrected(browser: Browser) -> None:

@@ -1,11 +1,9 @@
 """The page of one URL: what is known of it, and who uses it (W-5, W-7, L-8)."""
 
-import itertools
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from urllib.parse import quote
 
-import pytest
 import pytest_asyncio
 from support.intakes import release_pages
 from support.listed import WIKI, add_pages, answer_to, key_of_error, texts, walked_pages
@@ -14,11 +12,8 @@ from support.stored import key
 from support.webservice import DEAD, HOSTILE_TITLE, PDF, TODAY, WALLED, Site
 
 from weboid.core.record.days import iso
-from weboid.core.record.history import Entry
-from weboid.core.record.status import Status
 from weboid.core.url.farms import WMF
 from weboid.store.pages.spam import record_spam_links
-from weboid.web.pages.url import WIDTH, bars_of
 
 FORM = "/url?url=http://a.demo/old"
 USES = '//ul[@class="pages"]/li'
@@ -63,23 +58,6 @@ async def test_all_that_is_known_is_shown_in_words_and_as_a_picture(site: Site) 
 async def test_the_normal_form_is_shown_next_to_what_was_requested(site: Site) -> None:
     body = await site.text(path_of("HTTP://B.demo:80/wall#part"))
     assert texts(body, "//*[@class='url']") == [WALLED, "HTTP://B.demo:80/wall#part"]
-
-
-@pytest.mark.parametrize(
-    ("host", "ascii_host", "shown"),
-    [
-        ("مثال.إختبار", "xn--mgbh0fb.xn--kgbechtv", ["مثال.إختبار"]),
-        ("аррӏе.com", "xn--80ak6aa92e.com", ["аррӏе.com"]),
-        ("pаypal.com", "xn--pypal-4ve.com", []),  # Cyrillic а
-    ],
-)
-async def test_a_host_is_shown_in_unicode_next_to_its_punycode_unless_that_misleads(
-    site: Site, host: str, ascii_host: str, shown: list[str]
-) -> None:
-    await site.wiki.take_in({7: [f"http://{host}/x"]}, 100)
-    body = await site.text(f"/url?url={quote(f'http://{host}/x', safe='')}")
-    assert texts(body, '//p[@class="what"]/a') == [f"http://{ascii_host}/x"]
-    assert texts(body, '//p[@class="what"]/span[@class="host"]/bdi') == shown
 
 
 async def test_pages_of_the_wiki_come_first_then_those_of_its_farm_never_of_another(site: Site) -> None:
@@ -192,19 +170,3 @@ async def test_a_program_gets_a_url_with_a_page_that_has_it(site: Site) -> None:
     _, body, response = await site.fetch(f"/api{path_of(DEAD, f'&{WIKI}&pageid=1&format=xml')}")
     assert response.content_type == "application/xml"
     assert body.count("<link ") == 1
-
-
-def test_bars_lie_in_order_within_the_picture() -> None:
-    history = (
-        Entry(Status.NOT_FOUND, 600, 600),
-        Entry(Status.FINE, 300, 590),
-        Entry(Status.NO_ACCESS, 200, 290),
-        Entry(Status.FINE, 0, 100),
-    )
-    bars = bars_of(history, 601)
-    assert [bar.outcome for bar in bars] == ["working", "doubtful", "working", "failing"]
-    assert all(before.x < after.x for before, after in itertools.pairwise(bars))
-    assert all(bar.x >= 0 and bar.width > 0 and bar.x + bar.width <= WIDTH for bar in bars)
-    assert bars_of((), 5) == []
-    # A clock that was set back does not push a bar out.
-    assert bars_of(history[:1], 3)[0].x == 0

@@ -195,24 +195,6 @@ async def test_an_always_changing_page_is_listed_looked_up_and_lifted_and_that_i
         assert changing[key(DEAD)].is_lifted is (lifted == "1")
 
 
-async def test_nobody_else_lifts_and_what_is_no_such_page_stays_one(people: People) -> None:
-    boss, anna = await people.browser("Boss"), await people.browser("Anna")
-    await people.site.wiki.do(record_changing, [key(DEAD)], TODAY)
-    fields = (await boss.open("/admin")).form("/admin/lift")
-    assert (await anna.send("/admin/lift", fields)).status == 403
-    for wrong, error in (
-        ({"url": "http://a.demo/old"}, (409, "not-changing")),
-        ({"lifted": "0"}, (409, "not-changing")),
-        ({"lifted": "2"}, (400, "request")),
-        ({"url": "no url"}, (400, "url")),
-    ):
-        seen = await boss.send("/admin/lift?lang=qqx", {**fields, **wrong})
-        assert (seen.status, f"weboid-error-{error[1]}" in seen.text) == (error[0], True)
-    async with people.site.wiki.pool.connection() as conn:
-        assert await list_audit(conn) == []
-        assert not (await list_changing(conn, [key(DEAD)]))[key(DEAD)].is_lifted
-
-
 REVERTS = '//form[@action="/admin/revert"]/..'
 NEXT = '//nav[@aria-label="Reverted repairs"]/a[@rel="next"]/@href'
 ANSWER = "/api/page?dbname=testwiki@wmflabs&pageid=1&extent=all"

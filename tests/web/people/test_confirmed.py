@@ -48,15 +48,6 @@ async def test_a_block_on_the_wiki_is_seen_and_so_is_its_end_at_the_next_sign_in
     assert (await report(anna)).status == 303
 
 
-async def test_who_has_lost_edits_is_reported_so(people: People) -> None:
-    anna = await people.browser("Anna")
-    people.provider.editors["Anna"] = replace(people.provider.editors["Anna"], editcount=4)
-    anna.let_hours_pass()
-    seen = await report(anna)
-    assert seen.status == 403
-    assert "you had 4 when your wiki was last asked" in seen.text
-
-
 async def test_who_was_renamed_signs_in_again_under_the_new_name(people: People) -> None:
     anna = await people.browser("Anna")
     anna.let_hours_pass()

@@ -95,19 +95,6 @@ async def test_a_whole_domain_is_reported_and_every_url_of_it_is_reported_with_t
     )
 
 
-async def test_half_of_a_domain_makes_the_rest_of_it_doubtful(people: People) -> None:
-    urls = [f"http://dead.demo/{number}" for number in range(9)]  # and DEAD
-    await add_pages(people.site, {9: ("Many", urls)})
-    anna = await people.browser("Anna")
-    for url in urls[:5]:
-        assert (await report(anna, url)).status == 303
-        await people.later()
-    seen = await anna.open(path_of(DEAD))
-    assert texts(seen.text, CLAIMS)[0].startswith("So many links of dead.demo were reported as working")
-    assert "doubtful" in texts(seen.text, '//p[@class="what"]')[0]
-    assert [entry.detail for entry in await log(people)] == ["dead.demo", "", "", "", ""]
-
-
 async def test_who_has_not_signed_in_cannot_report_nor_ask_for_a_check(people: People) -> None:
     nobody = await people.browser()
     await nobody.send_form(path_of(DEAD), "/report/look")
