@@ -49,7 +49,7 @@ LINES: Final = {
     "core/record": 949,
     "core/signs": 1_389,
     "core/url": 2_036,
-    "core/verdict": 1_701,
+    "core/verdict": 1_628,
     "core/wikitext": 1_614,
     "crawl": 1_949,
     "demo": 2860,
