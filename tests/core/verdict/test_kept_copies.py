@@ -54,7 +54,8 @@ def test_a_snapshot_is_reported_with_its_moment_its_service_and_its_distance() -
         {
             "service": "wayback", "title": "Wayback Machine", "snapshot": address, "original": "http://a.demo/x?y=1",
             "stamp": "20160503120000", "taken": "2016-05-03T12:00:00Z", "distance_days": -2,
-            "distance_to": "first-seen", "origin": "chosen", "checked": "2017-04-21", "verified": True, "note": None,
+            "distance_to": "first-seen", "origin": "chosen", "checked": "2017-04-21", "verified": True,
+            "preview": None, "note": None,
         }
     ]  # fmt: skip
 
