@@ -63,7 +63,7 @@ async def test_up_feeds_checks_and_answers_starts_what_is_killed_again_and_ends_
                     while await _verdicts(address) != {"working", "doubtful"}:
                         await asyncio.sleep(0.1)
                     parts = children(process.pid)
-                    assert len(parts) == 6  # five parts, and the guard of the embedded server
+                    assert len(parts) == 7  # six parts, and the guard of the embedded server
                     (web,) = [pid for pid, words in parts.items() if "serve" in words]
                     os.kill(web, signal.SIGKILL)
                     while web in children(process.pid) or await _verdicts(address) != {"working", "doubtful"}:

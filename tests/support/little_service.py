@@ -44,6 +44,7 @@ def link(url: str, verdict: str = "dead", copies: Any = (), **others: Any) -> di
             "service": "wayback", "title": "Wayback Machine", "snapshot": address, "original": url, "stamp": stamp,
             "taken": datetime.strptime(stamp, "%Y%m%d%H%M%S").isoformat() + "Z", "distance_days": None,
             "distance_to": None, "origin": "chosen", "checked": "2026-11-20", "note": None, "verified": True,
+            "preview": None,
         }
         for address, stamp in copies or ()
     ]  # fmt: skip

@@ -83,7 +83,7 @@ def test_the_dictionary_form_has_its_keys() -> None:
                 "service": "wayback", "title": "Wayback Machine", "snapshot": "https://web.archive.org/chosen/1",
                 "original": "http://mill.demo/", "stamp": "20180401030405", "taken": "2018-04-01T03:04:05Z",
                 "distance_days": -30, "distance_to": "first-seen", "origin": "chosen", "checked": "2018-12-02",
-                "verified": False, "note": "similar",
+                "verified": False, "preview": None, "note": "similar",
             }
         ],
     }  # fmt: skip

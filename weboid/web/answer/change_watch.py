@@ -52,7 +52,10 @@ _OF_URLS: Final = frozenset(
 )
 _OF_DOMAINS: Final = frozenset({Action.REPORT_DOMAIN, Action.REMOVE_DOMAIN_REPORT})
 _OF_NO_LINK: Final = frozenset(
-    {Action.BLOCK, Action.UNBLOCK, Action.CONFIRM_DEATH, Action.HOLD_DEATH, Action.RELEASE_DEATH}
+    {
+        *(Action.BLOCK, Action.UNBLOCK, Action.CONFIRM_DEATH, Action.HOLD_DEATH, Action.RELEASE_DEATH),
+        *(Action.START_TASK, Action.STOP_TASK),
+    }
 )
 """They do not change answers about links, those on hosts not before the next check."""
 
