@@ -33,7 +33,7 @@ _WRITTEN = ("weboid", "weboid_scripts", "sql/queries", "tests", "benchmarks", "d
 
 LINES: Final = {
     ".": 120,
-    "archive/lookups": 900,
+    "archive/lookups": 911,
     "archive/saving": 800,
     "archive/service": 916,
     "archive/visits": 960,

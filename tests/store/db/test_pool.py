@@ -6,17 +6,19 @@ import signal
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
+from psycopg_pool import AsyncConnectionPool
 from support.clusters import new_data
 from support.database_proxy import open_database_proxy
 from support.databases import set_read_only
 
 from weboid.errors import StoreAway, StoreError
 from weboid.store.db import pool as pool_module
-from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.embedded import open_server
 
 
@@ -30,6 +32,32 @@ async def test_a_connection_commits_at_the_end_and_rolls_back_on_an_exception(po
     async with pool.connection() as connection:
         rows = await connection.execute("SELECT to_regclass('kept') IS NOT NULL, to_regclass('lost') IS NULL")
         assert await rows.fetchone() == (True, True)
+
+
+async def test_who_is_cancelled_while_a_connection_is_handed_over_hears_of_it_and_gives_it_back(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lent = AsyncConnectionPool.getconn
+
+    async def forgetful(self: Pool, *args: Any) -> Connection:
+        connection = await lent(self, *args)
+        own = asyncio.current_task()
+        assert own
+        own.cancel()
+        with suppress(asyncio.CancelledError):  # as wait_for of Python 3.11 does
+            await asyncio.sleep(0)
+        return connection
+
+    async def borrow() -> None:
+        async with pool.connection():
+            pass
+
+    monkeypatch.setattr(AsyncConnectionPool, "getconn", forgetful)
+    task = asyncio.create_task(borrow())
+    await asyncio.wait([task])
+    assert task.cancelled()
+    stats = pool.get_stats()
+    assert stats["pool_available"] == stats["pool_size"] > 0
 
 
 async def test_a_statement_that_only_reads_stands_by_itself_and_the_next_borrower_has_a_transaction(pool: Pool) -> None:

@@ -189,6 +189,7 @@ class QueueRound:
                 followed = monotonic()
             if not (tasks := await self._lease()):
                 break
+            _heed_cancellation()
             for task in tasks:
                 await supply.put(task)
         for _ in range(self._at_once):
@@ -210,17 +211,20 @@ class QueueRound:
             lookups = await list_lookups(conn, keys) if keys else {}
             snapshots = await list_snapshots(conn, keys) if keys else {}
             changing = await list_changing(conn, keys) if keys else {}
-        tasks = [
-            _Task(one, lookups.get(one.key, ()), snapshots.get(one.key, ()), changing.get(one.key)) for one in wanted
-        ]
-        self._open |= {task.wanted.key: task for task in tasks}
+            tasks = [
+                _Task(one, lookups.get(one.key, ()), snapshots.get(one.key, ()), changing.get(one.key))
+                for one in wanted
+            ]
+            # Before the commit, at which it may be cancelled: what it has taken is given back.
+            self._open |= {task.wanted.key: task for task in tasks}
         return tasks
 
     async def _work(self, supply: asyncio.Queue[_Task | None]) -> None:
         """Makes one look-up after another; results of the other tasks are written together with its own."""
-        own = asyncio.current_task()
-        # A pool that hands a connection over just then takes no notice of a cancellation (wait_for of Python 3.11).
-        while not (own and own.cancelling()) and (task := await supply.get()) is not None:
+        while True:
+            _heed_cancellation()
+            if (task := await supply.get()) is None:
+                break
             if self._is_ended:
                 continue
             result = await self._look_up(task)
@@ -332,3 +336,10 @@ class _Rows:
             self.changing.append(key)
         if result.found is not None or result.rest_s is None:
             self.days[key] = again_day(result, rows, task.lookups, day)
+
+
+def _heed_cancellation() -> None:
+    """Ends a task that was cancelled and took no notice, as wait_for of Python 3.11 may forget that, also within a
+    statement: it would wait for others that have ended."""
+    if (own := asyncio.current_task()) and own.cancelling():
+        raise asyncio.CancelledError

@@ -7,7 +7,7 @@ that cannot be reached or cannot do its work raises StoreAway, whose cause is ps
 import asyncio
 import logging
 import select
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
 from typing import Any, Final
@@ -185,13 +185,24 @@ class Pool(AsyncConnectionPool[Connection]):
                 async with asyncio.timeout(None) as limit:
                     self._limits.add(limit)
                     try:
-                        return await super().getconn(timeout)
+                        return await self._heeding(super().getconn(timeout))
                     finally:
                         self._limits.discard(limit)
             except TimeoutError:
                 if not self.is_given_up:
                     raise PoolTimeout(f"no connection could be opened in {_RECONNECT_S:g} s") from None
         raise PoolClosed("the program is ending")
+
+    async def _heeding(self, waiting: Awaitable[Connection]) -> Connection:
+        """The connection, unless the task is cancelled while it waits: wait_for of Python 3.11, by which psycopg_pool
+        waits, gives a result that is ready in that moment and forgets the cancellation."""
+        own = asyncio.current_task()
+        before = own.cancelling() if own else 0
+        connection = await waiting
+        if own and own.cancelling() > before:
+            await self.putconn(connection)
+            raise asyncio.CancelledError
+        return connection
 
     def give_up(self) -> None:
         """Ends all waiting for the database, now and from now on, with StoreAway: for a program that has to end."""
