@@ -264,6 +264,15 @@ def test_a_broken_pid_file_does_not_keep_the_server_from_starting(data: Path) ->
             assert _value(server.dsn, "SELECT 1") == 1
 
 
+def test_the_log_starts_anew_when_it_has_grown(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(starting, "_LOG_BYTES", 0)
+    for _ in range(3):
+        open_server(folder_of(data)).close()
+    log = folder_of(data).log
+    assert log.read_text().count("ready to accept") == 1
+    assert log.with_suffix(".log.old").read_text().count("ready to accept") == 1
+
+
 def test_the_log_says_what_failed_whatever_the_cluster_is_set_to_and_begins_anew_while_the_server_runs(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

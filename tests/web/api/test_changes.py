@@ -213,6 +213,13 @@ async def test_the_feed_of_a_category_has_its_pages_links_alone(site: Site) -> N
     assert entries((await site.fetch(f"{FEED}&category=Empty"))[1]) == []
 
 
+async def test_who_is_in_a_category_is_asked_once_in_a_while(site: Site) -> None:
+    site.source.members["A"] = (1,)
+    for path in (CHANGES, FEED, CHANGES):
+        assert (await site.fetch(f"{path}&category=A"))[0] == 200
+    assert site.source.asked == 1
+
+
 async def test_of_a_large_category_the_first_pages_are_reported_and_that_there_are_more(site: Site) -> None:
     site.source.members["A"] = (1, 2, 3)
     site.source.members_at_once = 2
