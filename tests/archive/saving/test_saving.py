@@ -17,7 +17,7 @@ from support.store_reads import list_savings
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.archive.saving.jobs import POLLS
-from weboid.archive.saving.progress import SavingTally
+from weboid.archive.saving.progress import MOST_TRIES, SavingTally
 from weboid.archive.saving.savable import unsavable_now, unsavable_url
 from weboid.archive.saving.saving_round import SavingRound, saving_round
 from weboid.archive.service.client import open_archive_client
@@ -272,6 +272,19 @@ async def test_a_saved_login_form_is_no_copy_and_is_not_made_again(database: str
         assert await here.state() == (SavingState.REFUSED, "unsuitable")
         assert await here.snapshots() == ()
         assert len(here.archive.submitted) == 1
+
+
+async def test_a_url_that_is_put_off_again_and_again_is_given_up(database: str) -> None:
+    async with saver(database) as here:
+        here.archive.refusals[ONE] = failed("job-failed")
+        for _ in range(MOST_TRIES + 2):
+            await here.sweep()
+            if await here.state() != (SavingState.REFUSED, "job-failed"):
+                await here.pass_time()
+        assert await here.state() == (SavingState.REFUSED, "job-failed")
+        assert len(here.archive.submitted) == MOST_TRIES
+        # That there is no copy holds for 90 days: it is asked once.
+        assert here.archive.count("/cdx/") == 1
 
 
 async def test_what_was_saved_is_believed_however_its_url_is_spelled_but_not_of_another_page(database: str) -> None:

@@ -15,6 +15,7 @@ from weboid.core.url.farms import WMFLABS
 from weboid.core.url.link_kind import InterwikiLink
 from weboid.core.wikitext.titles import Namespace
 from weboid.feed.intake import page_urls
+from weboid.store.pages.wiki import list_namespaces
 from weboid.wiki.source import PageLinks
 
 API = "/api/page?dbname=testwiki@wmflabs"
@@ -95,6 +96,16 @@ async def test_titles_lead_to_pages_with_the_prefix_that_the_wiki_gives_its_name
     pages = {page["id"]: (page["title"], page["prefixed_title"]) for page in document["pages"]}
     assert pages == {20: ("Über", "Diskussion:Über"), 1: ("Page 1", "Page 1")}
     assert (await answer_to(site, f"{API}&pageid=1"))["titles"] == []
+
+
+async def test_a_wiki_is_asked_once_how_it_names_its_namespaces(site: Site) -> None:
+    site.source.found[20] = LINKED
+    site.source.namespaces = NAMES
+    await answer_to(site, f"{API}&pageid=20")
+    asked = site.source.asked
+    await answer_to(site, f"{API}&pageid=20")
+    assert site.source.asked == asked + 1
+    assert set(await site.wiki.do(list_namespaces, site.wiki.wiki.wiki)) == set(NAMES)
 
 
 async def test_a_wiki_that_names_no_namespaces_has_the_names_that_all_have(site: Site) -> None:
