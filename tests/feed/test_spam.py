@@ -138,6 +138,13 @@ async def test_a_dead_url_that_is_spam_is_no_dead_link_until_it_is_spam_no_more(
         assert await stored.dead() == {(1, key(BAD)), (2, key(BAD)), (2, key(FINE))}
 
 
+async def test_a_url_that_is_spam_everywhere_is_asked_no_more(database: str) -> None:
+    async with open_wiki(database, {1: [BAD], 2: [BAD, FINE]}) as stored:
+        await refreshed(stored, "bad\\.com", day=100)
+        await stored.round(100, lambda url, day: LOST)
+        assert [url for _, url in stored.asked] == [FINE]
+
+
 async def test_the_list_of_a_farm_holds_for_all_its_wikis_and_a_local_one_for_its_own(database: str) -> None:
     async with open_wiki(database, {1: [BAD, WORSE]}) as stored:
         other = await stored.another("otherwiki")

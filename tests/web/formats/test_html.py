@@ -3,12 +3,21 @@ import re
 from support.listed import nodes
 from support.webservice import BROKEN, DEAD, EXAMPLE, PDF, SCRIPT, SPOOFED, WALLED, Site
 
+from weboid.web.formats.html import address_html
+
 PAGE = "/externalLinkInfo?dbname=testwiki@wmflabs"
 
 
 def shown(body: str) -> list[str]:
     links = nodes(body, '//ul[@class="links"]/li/p[@class="what"]/*[@class="url"]')
     return [link.text_content() for link in links]
+
+
+def test_an_address_of_others_is_text_and_a_link_only_where_it_may_be_followed() -> None:
+    assert address_html('http://a.demo/"<b>') == (
+        '<a href="http://a.demo/%22%3Cb%3E" rel="nofollow noopener noreferrer"><bdi>http://a.demo/&#34;&lt;b&gt;</bdi></a>'
+    )
+    assert address_html("javascript:alert('<b>')") == "<bdi>javascript:alert(&#39;&lt;b&gt;&#39;)</bdi>"
 
 
 async def test_findings_are_listed_by_domain_from_the_top_level_down(site: Site) -> None:
