@@ -48,7 +48,7 @@ function line( message, ...parts ) {
  */
 function languageName( tag ) {
 	try {
-		// eslint-disable-next-line compat/compat
+		// eslint-disable-next-line compat/compat -- browsers that lack it throw, and the tag is shown
 		const Names = /** @type {any} */ ( Intl ).DisplayNames;
 		return new Names( mw.config.get( 'wgUserLanguage' ), { type: 'language' } ).of( tag );
 	} catch ( error ) {

@@ -2,9 +2,9 @@
 
 import gc
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
-from typing import Final
+from typing import Final, Protocol
 
 from aiohttp import ClientSession, web
 
@@ -45,6 +45,11 @@ from weboid.web.service import Service
 from weboid.web.words.messages import Messages
 
 _TURN_S: Final = 0.001
+_Running = AsyncIterator[None]
+
+
+class _Closed(Protocol):
+    async def close(self) -> None: ...
 
 
 def make_app(
@@ -82,18 +87,8 @@ def make_app(
     source = public_url + address_of("source", name=source_archive.NAME)
     confirmations = Confirmations(config.people, client, config.net.user_agent)
     sessions = Sessions(config.web.secret, config.people, public_url, pool, confirmations)
-    service = Service(
-        pool,
-        answers,
-        config.policy,
-        today,
-        public_url,
-        source,
-        wikis.list_names,
-        sessions,
-        AnswerCache(),
-        Repairs(answers),
-    )
+    shared = (public_url, source, wikis.list_names, sessions, AnswerCache(), Repairs(answers))
+    service = Service(pool, answers, config.policy, today, *shared)
     refusals, lag = Refusals(), LoopLag()
     limits = Limits(config.web, clients_of(config.web.tokens), sessions, refusals, pool, today)
     status = health or HealthReader(pool, today, alarms=AlarmBounds.of(config))
@@ -109,17 +104,25 @@ def make_app(
     shown = StatusPage(status, metrics, source, answers.services)
     add_routes(app, service, config, wikis, shown, client, metrics, cards)
 
-    async def background(_: web.Application) -> AsyncIterator[None]:
-        async with AsyncExitStack() as stack:
-            for each in (confirmations, status, pages, live_spam, live, service.repairs, cards):
-                stack.push_async_callback(each.close)
-            stack.enter_context(lag.open())
-            await stack.enter_async_context(ChangeWatch(pool, service.kept).open())
-            yield
-
+    closed = (confirmations, status, pages, live_spam, live, service.repairs, cards)
+    background = _background(closed, lag, ChangeWatch(pool, service.kept))
     budget = [limits.budget.tidying] if limits.budget else []
     app.cleanup_ctx.extend([_tuned_process, background, *budget, metrics.publishing, sessions.tidying])
     return app
+
+
+def _background(closed: Iterable[_Closed], lag: LoopLag, watch: ChangeWatch) -> Callable[[web.Application], _Running]:
+    """The work in the background of a service; at its end these are closed, the last one first."""
+
+    async def background(_: web.Application) -> _Running:
+        async with AsyncExitStack() as stack:
+            for each in closed:
+                stack.push_async_callback(each.close)
+            stack.enter_context(lag.open())
+            await stack.enter_async_context(watch.open())
+            yield
+
+    return background
 
 
 def _measure(metrics: Metrics, lanes: Lanes, live: LiveReader) -> None:

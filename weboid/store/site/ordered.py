@@ -87,7 +87,8 @@ class Branch(NamedTuple):
 async def record_order(conn: Connection, starts: Sequence[str], wanted: Mapping[str, Any], day: int) -> int | None:
     """Orders a run of the task of these starts; None if one waits or runs, 0 if too many wait."""
     await conn.execute(SQL["lock_orders"])
-    if await fetch_value(conn, SQL["count_waiting"]) >= MOST_WAITING:  # type: ignore[operator]  # a count
+    waiting: int = await fetch_value(conn, SQL["count_waiting"]) or 0
+    if waiting >= MOST_WAITING:
         return 0
     row = {"name": starts[0], "starts": list(starts), "wanted": json.dumps(wanted), "day": day}
     return await fetch_value(conn, SQL["record_order"], row)

@@ -180,7 +180,8 @@ class RobotMonitor(ServiceHandlers):
                 rows = await list_places(conn, task.task, after, limit=_ROWS)
             if not rows:
                 break
-            for after, places in rows:  # noqa: B007 (the last one is where it goes on)
+            after = rows[-1][0]
+            for _, places in rows:
                 text = "".join(report.add(Place(*each)) for each in places)
                 async with aside():
                     await response.write(text.encode("utf-8", "replace"))

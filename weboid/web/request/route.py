@@ -6,8 +6,6 @@ One law: no other module and no template spells out an address of ours
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from enum import Enum
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -16,18 +14,22 @@ from aiohttp import hdrs, web
 from weboid.robot.wanted import WantedTask
 from weboid.web.request.accept import Format, Formats
 from weboid.web.request.parameters import LANGUAGE, MOST_QUERY, PAGE_NAMES
+from weboid.web.request.properties import COST as COST
+from weboid.web.request.properties import FORM_COST as FORM_COST
+from weboid.web.request.properties import MOST_FORM as MOST_FORM
+from weboid.web.request.properties import PAGE, SHOWN, Surcharge
+from weboid.web.request.properties import Lane as Lane
+from weboid.web.request.properties import Route as Route
 from weboid.web.request.work import FORMAT
 
-_SHOWN: Final = (hdrs.METH_GET, hdrs.METH_HEAD)
 _SENT: Final = (hdrs.METH_POST,)
-_BOTH: Final = (*_SHOWN, *_SENT)
+_BOTH: Final = (*SHOWN, *_SENT)
 
 _JSON_TYPE: Final = ("application/json", Format.JSON)
 _XML_TYPE: Final = ("application/xml", Format.XML)
 _HTML_TYPE: Final = ("text/html", Format.HTML)
 _MACHINE_TYPES: Final = (_JSON_TYPE, _XML_TYPE, ("text/xml", Format.XML))
 
-_PAGE: Final = Formats((Format.HTML,))
 _CALL: Final = Formats((Format.JS,))
 _FEED: Final = Formats((Format.XML,))
 _LIST: Final = Formats((Format.HTML, Format.JSON, Format.XML))
@@ -37,14 +39,6 @@ _JSON: Final = Formats((Format.JSON,), (_JSON_TYPE,))
 _ANY: Final = Formats((Format.JSON, Format.XML, Format.HTML), (*_MACHINE_TYPES, _HTML_TYPE))
 _STATUS: Final = Formats((Format.HTML, Format.JSON, Format.XML), (_HTML_TYPE, _JSON_TYPE, _XML_TYPE))
 
-COST: Final = 2
-"""Units of a route that states no other cost, and of an address that does not exist."""
-
-FORM_COST: Final = 10
-"""Units of a form that is sent, by default."""
-
-MOST_FORM: Final = 16 * 1024
-"""Bytes of a form of ours."""
 _FORM_OF_PAGES: Final = 512 * 1024
 """The most titles, percent-encoded."""
 _FORM_OF_URLS: Final = 512 * 1024
@@ -52,69 +46,6 @@ _FORM_OF_TEXT: Final = 6 << 20 | 1 << 20
 """The longest text of a page, each byte percent-encoded, with choices."""
 _FORM_OF_REVERT: Final = 32 * 1024
 """The longest URL, percent-encoded."""
-
-
-class Lane(Enum):
-    """Kinds of work with separate queues (``web/http/lanes``); each is named as in the metrics."""
-
-    NONE = "none"
-    """Work that costs next to nothing, or must be done in any case."""
-    PAGES = "pages"
-    """The links of pages. A handler enters it itself, once it has work to do, and gives its turn back while a wiki is
-    read (``mechanism/fair_slots``: ``aside``)."""
-    SEARCH = "search"
-    LISTS = "lists"
-    DATA = "data"
-    BULK = "bulk"
-    CARDS = "cards"
-    """Link cards, which wait for looks at other servers aside."""
-    PEOPLE = "people"
-    REPAIRS = "repairs"
-    """Repairs of single pages, which another process computes."""
-    CRAWLERS = "crawlers"
-    """Calls of remote crawlers. The handler enters it itself, once it has received the body."""
-    FEEDERS = "feeders"
-    """Calls of remote feeders, which take longer. Entered likewise."""
-
-
-@dataclass(frozen=True, slots=True)
-class Surcharge:
-    """Additional units if a value of the parameter `name` contains `word`."""
-
-    name: str
-    word: str
-    units: int
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """An address: `path` with its variables in braces, and its properties without its handler.
-
-    `parameters` are those of the address; `tolerated` ones, which other addresses have, are read as well and have no
-    effect here. `fields` are those of a form that is sent there, without its token. `cost` and `form_cost` are units
-    of the limits; `counts_pages`: each page that is named costs one more. `most_form` is the most bytes of a form.
-    `lane` and `form_lane` are the kinds of work of an address, and of a form that is sent there. `asks_store` is false
-    where the page of an error may not query the database. `is_described`: it is in ``openapi.json``; `is_open`: every
-    web page may read it (CORS).
-    """
-
-    name: str
-    path: str
-    methods: tuple[str, ...] = _SHOWN
-    formats: Formats = _PAGE
-    parameters: frozenset[str] = LANGUAGE
-    tolerated: frozenset[str] = frozenset()
-    fields: frozenset[str] = frozenset()
-    cost: int = COST
-    form_cost: int = FORM_COST
-    most_form: int = MOST_FORM
-    counts_pages: bool = False
-    surcharge: Surcharge | None = None
-    lane: Lane = Lane.NONE
-    form_lane: Lane = Lane.NONE
-    asks_store: bool = True
-    is_described: bool = False
-    is_open: bool = False
 
 
 def _lang_and(*names: str) -> frozenset[str]:
@@ -126,7 +57,7 @@ def _api(
     name: str,
     path: str,
     *names: str,
-    methods: tuple[str, ...] = _SHOWN,
+    methods: tuple[str, ...] = SHOWN,
     fields: Iterable[str] | None = None,
     formats: Formats = _DATA,
     cost: int,
@@ -144,7 +75,7 @@ def _api(
 
 
 def _file(
-    name: str, path: str, *, cost: int, lane: Lane = Lane.NONE, is_open: bool = False, formats: Formats = _PAGE
+    name: str, path: str, *, cost: int, lane: Lane = Lane.NONE, is_open: bool = False, formats: Formats = PAGE
 ) -> Route:
     """An address without any parameters."""
     return Route(
@@ -283,7 +214,7 @@ ROUTES: Final = (
         cost=1,
         lane=Lane.LISTS,
     ),
-    Route("url", "/url", _BOTH, _PAGE, _URL, fields=_URL, cost=3, form_cost=3, lane=Lane.LISTS, form_lane=Lane.LISTS),
+    Route("url", "/url", _BOTH, PAGE, _URL, fields=_URL, cost=3, form_cost=3, lane=Lane.LISTS, form_lane=Lane.LISTS),
     Route(
         "search",
         "/search",
@@ -420,7 +351,7 @@ def format_of(request: web.Request) -> Format:
     if (route := route_at(path)) is not None:
         formats = route.formats
     else:
-        formats = next((formats for beginning, formats in _ERROR_FORMATS if path.startswith(beginning)), _PAGE)
+        formats = next((formats for beginning, formats in _ERROR_FORMATS if path.startswith(beginning)), PAGE)
     return formats.choose(request.query.get("format", ""), request.headers.get(hdrs.ACCEPT, ""))
 
 
