@@ -24,8 +24,10 @@ from weboid.core.record.status import NO_CODE, Status
 from weboid.core.verdict.verdict import Verdict
 from weboid.crawl import leases
 from weboid.maintain.consistency import check_store
+from weboid.mechanism.tasks import cancel
 from weboid.remote.crawl.work import Work
-from weboid.store.schedule.lease import Held, lease_buckets
+from weboid.store.schedule.lease import FairShare, Held, lease_buckets
+from weboid.store.schedule.lease import find_share as fair_share
 from weboid.store.upkeep import big_death
 from weboid.store.upkeep.alarm import list_alarms
 
@@ -213,7 +215,7 @@ async def test_each_of_ten_workers_checks_half_of_its_share_of_few_hosts(
         host = url.split("/")[2]
         assert host not in busy, "two requests to one host at a time"
         busy.add(host)
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.15)  # on busy cores their statements take a while
         busy.remove(host)
         return FINE
 
@@ -225,6 +227,42 @@ async def test_each_of_ten_workers_checks_half_of_its_share_of_few_hosts(
         written = await asyncio.gather(*map(work, range(workers)))
         assert sum(written) == len(wiki.asked) == len(set(wiki.asked)) == hosts * paths
         assert min(written) >= hosts * paths / workers / 2
+
+
+async def test_hosts_that_must_be_left_to_another_worker_keep_no_place_in_the_window(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leases, "_SHARE_S", 0.02)
+    monkeypatch.setattr(leases, "_GIVE_S", 0.02)
+    listed, shared, looked, full, busy = Work.list_urls, Work.find_share, asyncio.Event(), asyncio.Event(), set[str]()
+
+    async def list_urls(self: Work, *asked: Any) -> Any:
+        due = await listed(self, *asked)
+        if asked[0] and not looked.is_set():
+            async with wiki.pool.connection() as conn:
+                await fair_share(conn, "other", Moment(100))
+            await looked.wait()
+        return due
+
+    async def find_share(self: Work, until: Any) -> FairShare:
+        share = await shared(self, until)
+        if 0 < share.most < share.own:
+            looked.set()  # half of the buckets are to be the other worker's from now on
+        return share
+
+    async def answer(url: str) -> Observation:
+        busy.add(url)
+        if len(busy) == 16:
+            full.set()
+        await asyncio.wait([asyncio.create_task(full.wait())], timeout=5)
+        return FINE
+
+    monkeypatch.setattr(Work, "list_urls", list_urls)
+    monkeypatch.setattr(Work, "find_share", find_share)
+    async with open_wiki(database, {1: [f"http://h{n}.demo/" for n in range(60)]}) as wiki:
+        rounding = asyncio.create_task(wiki.new_round(100, lambda url, day: answer(url), worker="one").run())
+        await asyncio.wait_for(full.wait(), 4)
+        await cancel(rounding)
 
 
 async def test_leases_of_a_vanished_worker_are_taken_over_and_its_late_results_are_refused(database: str) -> None:

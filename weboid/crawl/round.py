@@ -223,6 +223,7 @@ class Round:
                 self._begin(waiting.host.key, self._visit(waiting, urls, most))
             else:
                 self._read.extendleft(self._shares.give_back(waiting.host.key))
+                self._changed.set()  # its place in the window is another host's, at once
         for waiting in put_off:
             if (urls := due[waiting.host.key]) and self._may_visit(waiting):
                 self._begin(waiting.host.key, self._put_off(waiting.host, urls))
