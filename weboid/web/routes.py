@@ -168,7 +168,7 @@ def _people(service: Service, config: Config, client: ClientSession | None) -> _
     yield "account-in", "POST", account.begin
     yield "account-back", "GET", account.back
     yield "account-out", "POST", account.end
-    report = ReportPage(service, config.people.daily)
+    report = ReportPage(service, config.people.daily, account.lead)
     yield "report", "GET", report.page
     yield "report", "POST", report.report
     yield "report-look", "POST", report.look.sent
@@ -177,7 +177,7 @@ def _people(service: Service, config: Config, client: ClientSession | None) -> _
     repaired = RepairedPages(service, config.people.daily)
     yield "repaired", "GET", repaired.page
     yield "repaired-error", "POST", repaired.report
-    replacement = ReplacementPage(service, config.people.daily)
+    replacement = ReplacementPage(service, config.people.daily, account.lead)
     yield "replacement", "GET", replacement.page
     yield "replacement", "POST", replacement.suggest
     yield "replacement-look", "POST", replacement.look.sent

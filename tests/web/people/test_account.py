@@ -17,7 +17,7 @@ from weboid.config import PeopleConfig
 from weboid.demo.littleprovider import CLIENT, Editor, LittleProvider, ProviderReply, open_littleprovider
 from weboid.web.identity.member import Member
 from weboid.web.identity.oauth import Provider
-from weboid.web.people.account import local_path
+from weboid.web.people.forms import local_path
 from weboid.web.request.problem import Problem
 
 HOSTILE = '<b onmouseover="alert(1)">\u202e&amp;'

@@ -215,13 +215,15 @@ class Sessions:
         return {name: value for name, value in given.items() if name != "token"}
 
     async def is_interactive(self, request: web.Request) -> bool:
-        """True if a person has sent a form of ours in this session."""
+        """True if a person reads: they follow a link of a page of ours, have sent a form of ours or signed in."""
+        if request.headers.get("Sec-Fetch-Site") == "same-origin":
+            return True
         return (await self._known(request)).values.get("interactive") is True
 
     async def note_interactive(self, request: web.Request) -> None:
         """Notes that a person has sent a form of ours; call it after `posted`."""
-        if not await self.is_interactive(request):
-            (await self._begun(request)).keep("interactive", True)
+        if (session := await self._begun(request)).values.get("interactive") is not True:
+            session.keep("interactive", True)
 
     def _session(self, request: web.Request) -> Session:
         """The session of a request; its cookie is read once."""

@@ -11,7 +11,7 @@ from weboid.web.request.parameters import Parameters, url_of, wiki_of
 from weboid.web.request.route import address_of
 from weboid.web.service import Service, html_words
 
-_HIDDEN: Final = ("after", "spamafter", "at")
+_HIDDEN: Final = ("after", "spamafter", "at", "pageid")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ One law: after signing in people are led to a page of this service, whatever ``b
 (`test_a_page_of_ours_is_a_way_back_and_another_address_is_none`).
 """
 
-import re
 from typing import Any, Final
 
 from aiohttp import web
@@ -12,7 +11,8 @@ from aiohttp import web
 from weboid.mechanism.fair_slots import aside
 from weboid.web.http.respond import see_other
 from weboid.web.identity.oauth import FLOW_S, Provider
-from weboid.web.people.forms import address_in_language, unfit_words
+from weboid.web.people.forms import address_in_language, local_path, unfit_words
+from weboid.web.request.parameters import Parameters
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
 from weboid.web.service import Service, given_in, html_words
@@ -21,10 +21,6 @@ from weboid.web.words.phrases import visible
 _IN: Final = "sign-in"
 _OUT: Final = "sign-out"
 _FLOW: Final = "flow"
-# No "//", no "/\", no dot segments, no other characters than an address of ours may have.
-_LOCAL: Final = re.compile(r"(?:/(?=[\w@~%+-])[\w@~%+.-]*)*/?(?:\?[\w@~%+./:;,=&?!$'()*-]*)?", re.ASCII)
-_MOST_LOCAL: Final = 1_500
-"""Characters: the session with it must fit into a cookie, of which browsers keep 4,096."""
 
 
 class AccountPage:
@@ -57,13 +53,19 @@ class AccountPage:
         The answer is a page with a link that browsers follow at once, not a redirect: after a form, ``form-action`` of
         our policy forbids every redirect to another origin, and the provider itself redirects to further ones (D-50).
         """
-        service, sessions = self._service, self._service.sessions
-        given = await service.posted(request, _IN)
+        given = await self._service.posted(request, _IN)
+        return await self.lead(request, given, local_path(given.get("back", "")))
+
+    async def lead(self, request: web.Request, given: Parameters, back: str) -> web.Response:
+        """The page that leads to the provider, and then to `back`, an address of this service; empty = the account.
+
+        To be called after `posted`. Raises Problem.
+        """
+        service = self._service
         if not self._provider.is_set_up:
             raise Problem(503, "no-sign-in")
-        flow = self._provider.begin()
-        back = local_path(given.get("back", "")) or address_in_language("account", given)
-        await sessions.keep(request, _FLOW, {"state": flow.state, "verifier": flow.verifier, "back": back})
+        flow, back = self._provider.begin(), back or address_in_language("account", given)
+        await service.sessions.keep(request, _FLOW, {"state": flow.state, "verifier": flow.verifier, "back": back})
         values: dict[str, Any] = {"going": flow.address, "provider": self._provider.host}
         response = await service.form_html(request, "account.html", given, html_words(request, given), **values)
         response.headers["Refresh"] = f"0; url={flow.address}"
@@ -86,8 +88,3 @@ class AccountPage:
         given = await self._service.posted(request, _OUT)
         await self._service.sessions.sign_out(request)
         return see_other(address_in_language("account", given))
-
-
-def local_path(text: str) -> str:
-    """The path and query of a page of this service, or nothing if the text is anything else."""
-    return text if text.startswith("/") and len(text) <= _MOST_LOCAL and _LOCAL.fullmatch(text) else ""

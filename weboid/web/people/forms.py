@@ -1,8 +1,9 @@
 """Forms of people: addresses, limits (H-2) and blocks as problems, the audit log, and pages about one link."""
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable
-from typing import ClassVar, assert_never
+from collections.abc import Awaitable, Callable
+from typing import ClassVar, Final, assert_never
 
 from aiohttp import web
 from markupsafe import Markup
@@ -23,20 +24,32 @@ from weboid.web.words.messages import Messages
 
 _MINUTE_S = 60
 _DAY_S = 3600
+_SIGN_IN: Final = "weboid-error-sign-in"
+# No "//", no "/\", no dot segments, no other characters than an address of ours may have.
+_LOCAL: Final = re.compile(r"(?:/(?=[\w@~%+-])[\w@~%+.-]*)*/?(?:\?[\w@~%+./:;,=&?!$'()*-]*)?", re.ASCII)
+_MOST_LOCAL: Final = 1_500
+"""Characters: the session with it must fit into a cookie, of which browsers keep 4,096."""
+
+Lead = Callable[[web.Request, Parameters, str], Awaitable[web.Response]]
+"""Leads somebody to sign in, and then to an address of ours: `AccountPage.lead`."""
 
 
 class LinkForms(ABC):
     """A page about one link with forms for people; `daily` is how many reports and suggestions all people together may
     make a day (H-2).
 
-    It is shown in sessions in which a person has sent a form of ours (W-5), to all others after the form `look`.
+    It is shown to people who follow a link of ours, or have sent a form of ours or signed in (W-5), to all others after
+    the form `look`. Who sends a form without having signed in is led to sign in by `lead`, and back into the form.
     """
 
     route: ClassVar[str]
+    typed: ClassVar[str]
+    """The field of the form in which people choose or type something."""
 
-    def __init__(self, service: Service, daily: int) -> None:
+    def __init__(self, service: Service, daily: int, lead: Lead) -> None:
         self._service = service
         self._daily = daily
+        self._lead = lead
         route = self.route
         self.look = UrlForm(service, route, f"{route}-look", f"weboid-{route}-title", "weboid-url-ask")
 
@@ -56,16 +69,39 @@ class LinkForms(ABC):
         return await self.look.page(request, given)
 
     async def _after(self, request: web.Request, given: Parameters, doing: Awaitable[str]) -> web.Response:
-        """The answer to a form: a redirect to the page, with what was `done`, or the page with a refusal."""
+        """The answer to a form: a redirect to the page, with what was `done`, or the page with a refusal.
+
+        Somebody who has to sign in first comes back into the form as it was sent; if that is longer than a cookie may
+        be, the form stays where it is.
+        """
         try:
             done = await doing
         except Problem as problem:
+            try:
+                if problem.key == _SIGN_IN and (back := self._form_as_sent(given)):
+                    return await self._lead(request, given, back)
+            except Problem as other:
+                problem = other
             return await self._page(request, given, problem)
         return see_other(address_of(self.route, **self._place(given), done=done))
+
+    def _form_as_sent(self, given: Parameters) -> str:
+        return local_path(address_of(self.route, **self._place(given), **only(given, self.typed)))
 
     def _is_dead(self, known: KnownUrl) -> bool:
         """True if the checks alone call it dead: claims of people make no report or replacement useless (H-3)."""
         return finding_of(known.record, known.host, self._service.policy).verdict is Verdict.DEAD
+
+
+def local_path(text: str) -> str:
+    """The path and query of a page of this service, or nothing if the text is anything else."""
+    return text if text.startswith("/") and len(text) <= _MOST_LOCAL and _LOCAL.fullmatch(text) else ""
+
+
+def back_address(given: Parameters) -> str | None:
+    """The address of the links of the page from which somebody came to a link; None if they named none."""
+    place = only(given, "dbname", "pageid", "lang")
+    return address_of("link-info", **place) if {"dbname", "pageid"} <= place.keys() else None
 
 
 def address_in_language(route: str, given: Parameters, **values: str | None) -> str:

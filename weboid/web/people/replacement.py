@@ -36,17 +36,16 @@ from weboid.store.urls.url import find_urls
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
 from weboid.web.identity.session import Person
-from weboid.web.people.forms import LinkForms, account_address, record_action, require_allowed, unfit_words
+from weboid.web.people.forms import LinkForms, back_address, record_action, require_allowed, unfit_words
 from weboid.web.request.parameters import MOST_SHOWN, Parameters, only, url_of, wiki_of
 from weboid.web.request.problem import Problem
-from weboid.web.request.route import address_of
 from weboid.web.service import html_words
 from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import visible
 
 _SUGGEST: Final = "replacement"
 _REMOVE: Final = "replacement-remove"
-_PLACE: Final = ("url", "dbname", "lang")
+_PLACE: Final = ("url", "dbname", "pageid", "lang")
 _HTTP: Final = re.compile(r"https?://[^/?#@]+(?:[/?#]|$)", re.IGNORECASE)
 """With its scheme, and without user information, which could be mistaken for the host."""
 
@@ -100,15 +99,14 @@ def _require_copy(snapshot: Snapshot, url: Url) -> None:
 class ReplacementPage(LinkForms):
     """Forms of replacements."""
 
-    route = "replacement"
+    route, typed = "replacement", "target"
 
     async def suggest(self, request: web.Request) -> web.Response:
         """Records a suggestion of somebody who has signed in."""
         sessions = self._service.sessions
         given = await self._service.posted(request, _SUGGEST)
-        person = await sessions.require_person(request)
         await sessions.note_interactive(request)
-        return await self._after(request, given, self._record(given, person))
+        return await self._after(request, given, self._record(request, given))
 
     async def remove(self, request: web.Request) -> web.Response:
         """Deletes a suggestion, for anybody, signed in or not."""
@@ -118,8 +116,8 @@ class ReplacementPage(LinkForms):
         await sessions.note_interactive(request)
         return await self._after(request, given, self._delete(given, person))
 
-    async def _record(self, given: Parameters, person: Person) -> str:
-        url = url_of(given)
+    async def _record(self, request: web.Request, given: Parameters) -> str:
+        person, url = await self._service.sessions.require_person(request), url_of(given)
         if "target" not in given:
             raise Problem(400, "replacement-none")
         fit = fit_target(given["target"], url, self._service.answers.wikis.farms)
@@ -168,7 +166,7 @@ class ReplacementPage(LinkForms):
             "is_dead": self._is_dead(known),
             "suggestions": [_view(each, day, say) for each in suggestions],
             "about": here,
-            "account": account_address(given, address_of("replacement") + here),
+            "back": back_address(given),
             "is_signed_in": member is not None,
             "unfit": unfit_words(service, member, say),
             "token": await sessions.form_token(request, _SUGGEST),

@@ -28,10 +28,9 @@ from weboid.store.people.report import (
 from weboid.store.urls.url import find_urls
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
-from weboid.web.people.forms import LinkForms, account_address, record_action, require_allowed, unfit_words
+from weboid.web.people.forms import LinkForms, back_address, record_action, require_allowed, unfit_words
 from weboid.web.request.parameters import MOST_SHOWN, Parameters, only, url_of
 from weboid.web.request.problem import Problem
-from weboid.web.request.route import address_of
 from weboid.web.service import html_words
 from weboid.web.words.messages import Messages
 
@@ -48,7 +47,7 @@ _DONE: Final = {
 class ReportPage(LinkForms):
     """Forms of reports."""
 
-    route = "report"
+    route, typed = "report", "extent"
 
     async def _page(self, request: web.Request, given: Parameters, refused: Problem | None = None) -> web.Response:
         service, sessions = self._service, self._service.sessions
@@ -74,9 +73,9 @@ class ReportPage(LinkForms):
             "claims": {what: _claim(what, report, url, day, say) for what, report in reports.items() if report},
             "done": _done(given, known, reports, day),
             "is_dead": self._is_dead(known),
-            "is_fit": member is not None and unfit is None,
+            "is_signed_in": member is not None,
             "unfit": unfit,
-            "account": account_address(given, address_of("report") + values["query"]),
+            "back": back_address(given),
             "check": _check_state(known, day),
         }
         return await service.form_html(request, "report.html", given, say, refused=refused, **values)
@@ -200,4 +199,4 @@ def _done(given: Parameters, known: KnownUrl, reports: dict[str, Report | None],
 
 
 def _place(given: Parameters, url: Url) -> dict[str, str]:
-    return {"url": str(url), **only(given, "dbname", "lang")}
+    return {"url": str(url), **only(given, "dbname", "pageid", "lang")}

@@ -100,6 +100,7 @@ def _calls(name: str, path: str, lane: Lane) -> Route:
 
 
 _PLACE: Final = ("url", "dbname")
+_OF_PAGE: Final = (*_PLACE, "pageid")
 _REVISION: Final = ("dbname", "pageid", "curid", "title", "revid")
 _FOR_PEOPLE: Final = PAGE_NAMES - {"revid", "format", "callback"}
 _NOT_FOR_CALLS: Final = frozenset({"all", "extent", "verdict", "copy", "format"})
@@ -277,7 +278,7 @@ ROUTES: Final = (
     _form("account-in", "/account/in", "back"),
     Route("account-back", "/account/back", parameters=_lang_and("code", "state", "iss", "error"), lane=Lane.PEOPLE),
     _form("account-out", "/account/out"),
-    _page_and_form("report", "/report", (*_PLACE, "done"), (*_PLACE, "extent")),
+    _page_and_form("report", "/report", (*_OF_PAGE, "done", "extent"), (*_OF_PAGE, "extent")),
     Route("repair", "/repair", parameters=_lang_and(*_REVISION), cost=5, lane=Lane.REPAIRS),
     Route("repaired", "/repair/{wiki}/{page}/{revision}", cost=5, lane=Lane.REPAIRS),
     Route(
@@ -288,12 +289,12 @@ ROUTES: Final = (
         fields=_lang_and("dbname", "pageid", "revid", "url", "why"),
         form_lane=Lane.REPAIRS,
     ),
-    _form("report-look", "/report/look", *_PLACE),
-    _form("report-remove", "/report/remove", *_PLACE, "extent"),
-    _form("check", "/check", *_PLACE),
-    _page_and_form("replacement", "/replacement", (*_PLACE, "done"), (*_PLACE, "target")),
-    _form("replacement-look", "/replacement/look", *_PLACE),
-    _form("replacement-remove", "/replacement/remove", *_PLACE, "archive", "target"),
+    _form("report-look", "/report/look", *_OF_PAGE),
+    _form("report-remove", "/report/remove", *_OF_PAGE, "extent"),
+    _form("check", "/check", *_OF_PAGE),
+    _page_and_form("replacement", "/replacement", (*_OF_PAGE, "done", "target"), (*_OF_PAGE, "target")),
+    _form("replacement-look", "/replacement/look", *_OF_PAGE),
+    _form("replacement-remove", "/replacement/remove", *_OF_PAGE, "archive", "target"),
     Route("admin", "/admin", parameters=_lang_and("subject", "before", "did", "url", "reverts"), lane=Lane.PEOPLE),
     _form("admin-undo", "/admin/undo", "subject"),
     _form("admin-block", "/admin/block", "subject", "reason"),
