@@ -181,6 +181,8 @@ CREATE INDEX change_url ON change (bucket, host_key, url_key);
 -- Links that died (verdict 3) or came back, by their place in the log, and the first of a day.
 CREATE INDEX change_dead ON change (change) WHERE (before = 3) <> (after = 3);
 CREATE INDEX change_dead_day ON change (day, change) WHERE (before = 3) <> (after = 3);
+-- URLs that became doubtful (2).
+CREATE INDEX change_doubtful ON change (change) WHERE after = 2 AND wiki = 0;
 
 -- `repaired`: the page already offers an archived copy of the link (L-10); NULL = not derived yet.
 CREATE TABLE dead (
@@ -379,8 +381,11 @@ CREATE TABLE spam_link (
     page integer NOT NULL,
     bucket smallint NOT NULL,
     url text NOT NULL,
+    -- The day on which it was first met there as spam; NULL = before that was written.
+    day smallint,
     PRIMARY KEY (wiki, page, bucket, host_key, url_key)
 );
+CREATE INDEX spam_link_day ON spam_link (wiki, day) WHERE day IS NOT NULL;
 CREATE INDEX spam_link_url ON spam_link (bucket, host_key, url_key, wiki, page);
 
 -- What an operator has to know (P-7, U-8): raised once, lowered when it is over.

@@ -33,6 +33,7 @@ from weboid.store.people.revert import RevertState
 from weboid.web.answer.cards import CardState
 from weboid.web.api.openapi import description
 from weboid.web.app import make_app
+from weboid.web.pages.spam_pages import SORTS
 from weboid.web.request.route import ROUTES, Route
 
 _FOR_MACHINES = ("/api/", "/changes", "/feeds/", "/lists/", "/data", "/status", "/metrics", "/healthz", "/externalLink")
@@ -268,7 +269,12 @@ def test_the_words_of_the_description_are_those_of_the_program() -> None:
         "outcome": [frozenset(status_outcome(status) for status in Status)],
         "reason": [frozenset((*InvalidReason, *nothing))],
         "repaired": [frozenset(("yes", "no")), frozenset(("yes", "no", *nothing))],
-        "sort": [frozenset(("oldest", "newest")), frozenset(("oldest", "newest", *nothing))],
+        "sort": [
+            frozenset(("oldest", "newest")),
+            frozenset(("oldest", "newest", *nothing)),
+            frozenset((*SORTS, *nothing)),
+        ],
+        "spamSort": [frozenset(SORTS)],
         "state": [
             frozenset(state.name.lower() for state in RevertState),
             frozenset(("running", "missing")),

@@ -23,6 +23,7 @@ from weboid.web.api.openapi import OpenApi, preflight
 from weboid.web.api.page_repair import PageRepair
 from weboid.web.api.ping import Ping
 from weboid.web.api.reverts import Reverts
+from weboid.web.api.spam_feed import SpamFeed
 from weboid.web.api.unrepaired import UnrepairedPages
 from weboid.web.health.metrics import Metrics
 from weboid.web.health.pages import StatusPage
@@ -34,6 +35,7 @@ from weboid.web.pages.lists import ListPages
 from weboid.web.pages.page import LinksPage
 from weboid.web.pages.repair_page import RepairPage
 from weboid.web.pages.search import SearchPage, content_namespaces
+from weboid.web.pages.spam_pages import PagesWithSpam
 from weboid.web.pages.start import StartPage
 from weboid.web.pages.url import UrlPage
 from weboid.web.pages.wiki import PageOfWiki
@@ -103,7 +105,7 @@ def _pages(service: Service, config: Config, wikis: Wikis, status: StatusPage) -
     yield "domain", "GET", DomainPage(service).page
     lists = ListPages(service)
     yield "dead-links", "GET", lists.dead
-    yield "spam-pages", "GET", lists.spam
+    yield "spam-pages", "GET", PagesWithSpam(service).page
     yield "repair", "GET", RepairPage(service).page
     search = SearchPage(service, content_namespaces(config))
     yield "search", "GET", search.form
@@ -126,6 +128,7 @@ def _programs(service: Service, status: StatusPage, cards: Cards) -> _Bound:
     changes = Changes(service)
     yield "changes", "GET", changes.changes
     yield "dead-feed", "GET", changes.feed
+    yield "spam-feed", "GET", SpamFeed(service).feed
     yield "api-pages", "GET", BulkPages(service).pages
     ping = Ping(service)
     yield "api-ping", "GET", ping.ping

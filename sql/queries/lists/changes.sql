@@ -66,6 +66,28 @@ WHERE used.pages IS NOT NULL
 ORDER BY change DESC
 LIMIT %(limit)s
 
+-- name: list_doubtful
+-- fan-out: as list_newest, of URLs that became doubtful (2); of these no wiki has lines of its own.
+SELECT change, day, before, after, reason, bucket, host_key, url_key, used.pages, false
+FROM (
+    SELECT * FROM change WHERE after = 2 AND wiki = 0 ORDER BY change DESC LIMIT %(budget)s
+) AS log
+CROSS JOIN LATERAL (
+    SELECT array_agg(page ORDER BY page) AS pages
+    FROM (
+        SELECT page FROM link
+        WHERE link.bucket = log.bucket AND link.host_key = log.host_key AND link.url_key = log.url_key
+            AND link.wiki = %(wiki)s AND (%(of)s::integer[] IS NULL OR page = ANY(%(of)s::integer[]))
+            AND (%(namespace)s::integer IS NULL OR %(namespace)s::integer = (
+                SELECT namespace FROM page WHERE page.wiki = %(wiki)s AND page.page = link.page LIMIT 1))
+        ORDER BY page
+        LIMIT %(pages)s
+    ) AS uses
+) AS used
+WHERE used.pages IS NOT NULL
+ORDER BY change DESC
+LIMIT %(limit)s
+
 -- name: list_newest_of
 -- The changes by which some dead links died.
 SELECT died.change, died.day, died.before, died.after, died.reason, gone.bucket, gone.host_key, gone.url_key,

@@ -177,6 +177,13 @@ SELECT count(*) FROM (
 -- The next pages of a wiki with the keys of their URLs, from page `page` on.
 SELECT page, urls FROM page WHERE wiki = %(wiki)s AND page >= %(page)s ORDER BY page LIMIT %(limit)s
 
+-- name: list_stretch_of
+-- The same of some pages.
+SELECT page, urls FROM page
+WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[]) AND page >= %(page)s
+ORDER BY page
+LIMIT %(limit)s
+
 -- name: list_titles
 SELECT page, namespace, title FROM page WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 

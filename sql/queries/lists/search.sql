@@ -142,6 +142,8 @@ CROSS JOIN LATERAL (
     WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url_key = given.url_key
         AND link.wiki = %(wiki)s
         AND link.page > CASE WHEN given.url_key = %(after_url_key)s::bigint THEN %(after_page)s::bigint ELSE 0 END
+        AND (%(namespace)s::integer IS NULL OR %(namespace)s::integer = (
+            SELECT namespace FROM page WHERE page.wiki = %(wiki)s AND page.page = link.page LIMIT 1))
     ORDER BY link.page
     LIMIT %(limit)s
 ) AS links

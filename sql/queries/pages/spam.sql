@@ -60,8 +60,8 @@ LIMIT 1
 
 -- name: record_spam_links
 -- under lock: urls/url lock_intake, as one intake at a time changes uses.
-INSERT INTO spam_link (wiki, page, bucket, host_key, url_key, url)
-SELECT %(wiki)s, page, bucket, host_key, url_key, url
+INSERT INTO spam_link (wiki, page, bucket, host_key, url_key, url, day)
+SELECT %(wiki)s, page, bucket, host_key, url_key, url, %(day)s::smallint
 FROM unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(url)s::text[])
     AS given (page, bucket, host_key, url_key, url)
 ON CONFLICT (wiki, page, bucket, host_key, url_key) DO UPDATE SET url = excluded.url
@@ -81,12 +81,52 @@ RETURNING spam_link.page, spam_link.bucket, spam_link.host_key, spam_link.url_ke
 DELETE FROM spam_link WHERE wiki = %(wiki)s AND page = ANY(%(pages)s::integer[])
 
 -- name: list_pages
--- The pages of one wiki with spam, by id.
-SELECT page.page, page.namespace, page.title, count(*)
-FROM spam_link JOIN page ON page.wiki = spam_link.wiki AND page.page = spam_link.page
-WHERE spam_link.wiki = %(wiki)s AND spam_link.page > %(after)s
-GROUP BY page.page, page.namespace, page.title
-ORDER BY page.page
+-- Of the next `most` pages of one wiki with spam after `first` those in a namespace: by id, or those with the most first
+-- (`sign` -1; of a page `rank` is the number of its links, or 0).
+SELECT page, namespace, title, links, day
+FROM (
+    SELECT page.page, page.namespace, page.title, counted.links, counted.day, %(sign)s * counted.links AS rank
+    FROM (
+        SELECT page, count(*) AS links, max(day) AS day FROM spam_link
+        WHERE wiki = %(wiki)s AND page > %(first)s
+        GROUP BY page
+        ORDER BY page
+        LIMIT %(most)s
+    ) AS counted
+    JOIN page ON page.wiki = %(wiki)s AND page.page = counted.page
+    WHERE %(namespace)s::integer IS NULL OR page.namespace = %(namespace)s::integer
+) AS listed
+WHERE (rank, page) > (%(after_rank)s::bigint, %(after_page)s::bigint)
+ORDER BY rank, page
+LIMIT %(limit)s
+
+-- name: find_last_page
+-- The last of the next `most` pages with spam, NULL if there are fewer.
+SELECT page FROM (
+    SELECT DISTINCT page FROM spam_link WHERE wiki = %(wiki)s AND page > %(first)s ORDER BY page LIMIT %(most)s
+) AS next
+OFFSET %(most)s - 1
+
+-- name: count_pages
+SELECT count(*) FROM (
+    SELECT DISTINCT spam_link.page FROM spam_link WHERE wiki = %(wiki)s LIMIT %(most)s
+) AS counted
+WHERE %(namespace)s::integer IS NULL OR %(namespace)s::integer = (
+    SELECT namespace FROM page WHERE page.wiki = %(wiki)s AND page.page = counted.page LIMIT 1)
+
+-- name: list_newest_pages
+-- The pages on which the newest spam was met, of the newest `most` links with a day.
+SELECT page.page, page.namespace, page.title, newest.links, newest.day
+FROM (
+    SELECT page, count(*) AS links, max(day) AS day
+    FROM (
+        SELECT page, day FROM spam_link WHERE wiki = %(wiki)s AND day IS NOT NULL ORDER BY day DESC LIMIT %(most)s
+    ) AS links
+    GROUP BY page
+) AS newest
+JOIN page ON page.wiki = %(wiki)s AND page.page = newest.page
+WHERE %(namespace)s::integer IS NULL OR page.namespace = %(namespace)s::integer
+ORDER BY newest.day DESC, page.page
 LIMIT %(limit)s
 
 -- name: list_stretch

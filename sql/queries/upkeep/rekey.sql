@@ -227,7 +227,7 @@ GROUP BY new_bucket, new_host_key
 ON CONFLICT (bucket, host_key) DO UPDATE SET free = greatest(slot.free, excluded.free)
 
 -- name: list_spam_links
-SELECT wiki, page, bucket, host_key, url_key, url FROM spam_link
+SELECT wiki, page, bucket, host_key, url_key, url, day FROM spam_link
 WHERE (wiki, page, bucket, host_key, url_key)
     > (%(wiki)s::integer, %(page)s::integer, %(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
 ORDER BY wiki, page, bucket, host_key, url_key
@@ -243,9 +243,9 @@ WHERE spam_link.wiki = gone.wiki AND spam_link.page = gone.page AND spam_link.bu
 
 -- name: record_spam_links
 -- under lock: upkeep/rekey lock, and all leases are the rekey's.
-INSERT INTO spam_link (wiki, page, bucket, host_key, url_key, url)
+INSERT INTO spam_link (wiki, page, bucket, host_key, url_key, url, day)
 SELECT * FROM unnest(%(wiki)s::integer[], %(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[],
-    %(url_key)s::bigint[], %(url)s::text[])
+    %(url_key)s::bigint[], %(url)s::text[], %(day)s::smallint[])
 ON CONFLICT DO NOTHING
 
 -- name: list_domain_reports

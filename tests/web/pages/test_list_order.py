@@ -99,8 +99,9 @@ async def test_more_than_are_counted_are_called_at_least_so_many(filled: Site, m
         ("namespace=-1", "namespace"),
         ("category=%5B", "category"),
         ("category=A&domain=dead.demo", "domain-or-category"),
-        ("verdict=doubtful&sort=newest", "dead-only"),
-        ("verdict=doubtful&category=A", "dead-only"),
+        ("verdict=doubtful&sort=oldest", "dead-only"),
+        ("verdict=doubtful&repaired=no", "dead-only"),
+        ("verdict=doubtful&sort=newest&after=1.2.3.4", "after"),
         ("sort=newest&after=1.2.3.4", "after"),
         ("after=1.2.3.4.5", "after"),
         ("sort=newest&after=32768.1.1.1.1", "after"),
@@ -140,12 +141,22 @@ async def test_no_cell_of_a_file_is_a_formula(site: Site) -> None:
 
 
 async def test_a_file_ends_at_its_most_rows_and_head_sends_none(filled: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weboid.web.pages.lists.CSV_ROWS", 7)
-    monkeypatch.setattr("weboid.web.pages.lists._PART", 3)
-    assert len((await filled.text(f"{DEAD_LIST}&format=csv")).splitlines()) == 8
+    monkeypatch.setattr("weboid.web.pages.list_answer.CSV_ROWS", 7)
+    monkeypatch.setattr("weboid.web.pages.list_answer._PART", 3)
     assert (await filled.fetch(f"{DEAD_LIST}&format=csv", method="HEAD"))[:2] == (200, "")
     spam = await filled.text(f"/lists/spam?{WIKI}&format=csv")
-    assert spam == "\ufeffpage,namespace,title,spam\r\n"
+    assert spam == "\ufeffpage,namespace,title,spam,day\r\n"
+    # A file that ends before its list has, as its last row, nothing but the address of the rest.
+    path, rest, pages = f"{DEAD_LIST}&sort=newest&format=csv", "", list[str]()
+    while path:
+        rows = list(csv.reader((await filled.text(path)).splitlines()))[1:]
+        last = rows.pop()[3] if not rows[-1][0] else ""
+        path = last.removeprefix("https://weboid.demo")
+        rest = rest or path.replace("&format=csv", "")
+        assert len(rows) == 7 if path else len(rows) < 7
+        pages += [row[0] for row in rows]
+    assert [int(page) for page in pages] == ORDERED[::-1]
+    assert "CSV has up to 7 rows" in await filled.text(f"{rest}&lang=en")
 
 
 async def test_a_list_leads_to_itself_in_other_formats(filled: Site) -> None:
@@ -195,14 +206,15 @@ async def test_a_feed_of_a_page_and_a_domain_is_an_error(site: Site) -> None:
 async def test_doubtful_links_come_as_a_file_too_and_their_number_is_an_estimate(
     site: Site, monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
-    monkeypatch.setattr("weboid.web.pages.lists._PART", 2)
+    monkeypatch.setattr("weboid.web.pages.list_answer._PART", 2)
     await add_pages(site, {page: (f"P{page}", [WALLED]) for page in range(10, 17)})
+    monkeypatch.setattr("weboid.web.pages.lists.ROWS", 5)
     path = f"{DEAD_LIST}&verdict=doubtful{query}"
-    assert (await answer_to(site, f"{path}&format=json"))["total"] is None
+    least = {"value": 5, "exactness": "at-least"}
+    assert (await answer_to(site, f"{path}&format=json"))["total"] == least
     await count_wikis(site.wiki.pool, TODAY)
     document = await answer_to(site, f"{path}&format=json")
     lines = list(csv.reader((await site.text(f"{path}&format=csv")).splitlines()))[1:]
-    assert [int(line[0]) for line in lines] == found([document])
+    assert [int(line[0]) for line in lines] == found(await walked(site, f"{path}&format=json"))
     assert {line[4] for line in lines} == {"doubtful"}
-    total = None if query else {"value": len(lines), "exactness": "estimate"}
-    assert document["total"] == total
+    assert document["total"] == (least if query else {"value": len(lines), "exactness": "estimate"})

@@ -166,7 +166,7 @@ async def test_hosts_below_a_suffix_below_a_domain_are_listed_too(site: Site, mo
 
 
 async def test_pages_with_spam_are_each_listed_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weboid.web.pages.lists.ROWS", 2)
+    monkeypatch.setattr("weboid.web.pages.spam_pages.ROWS", 2)
     await add_pages(site, {page: (f"P{page}", []) for page in range(10, 15)})
     async with site.wiki.pool.connection() as conn:
         urls = {key(url): url for url in (MOVED, DEAD)}

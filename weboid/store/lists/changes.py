@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from weboid.core.record.reasons import BY_NUMBER, Reason
+from weboid.core.url.hosts import reversed_name
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.wiki_rules import DEFAULT_RULES, WikiRules
 from weboid.store.db.rows import KnownUrl, columns_of
 from weboid.store.db.statements import Connection, fetch_all, fetch_value, statements
-from weboid.store.lists.links import DeadSpot, PageTitle, list_titles
+from weboid.store.lists.links import DeadFilter, DeadSpot, PageTitle, fits_copied, list_titles, verdict_on
 from weboid.store.urls.repaired import list_repaired
 from weboid.store.urls.url import find_urls
 
@@ -23,6 +25,8 @@ BUDGET: Final = 5_000
 
 MOST_PAGES: Final = 100
 """Pages listed for one change at most; its URL may be used on more."""
+_LOOKED_AT: Final = 10
+"""Changes that are looked at for one that is wanted."""
 
 
 class _Line(NamedTuple):
@@ -107,6 +111,33 @@ async def list_newest(conn: Connection, wiki: int, *, limit: int = 100) -> tuple
     """The newest changes among the last `BUDGET` of the log, newest first, at most `limit`."""
     row = {"wiki": wiki, "budget": BUDGET, "limit": limit, "pages": MOST_PAGES + 1}
     return await _list_items(conn, wiki, await fetch_all(conn, _Line, SQL["list_newest"], row))
+
+
+async def list_newest_doubtful(
+    conn: Connection, wiki: int, wanted: DeadFilter, *, rules: WikiRules = DEFAULT_RULES, limit: int = 100
+) -> tuple[NewsItem, ...]:
+    """The URLs that became doubtful by the last `BUDGET` such changes and are so still, newest first; at most `limit`.
+
+    `wanted` chooses as in a list of dead links, `repaired` apart.
+    """
+    filters = {"of": None if wanted.pages is None else list(wanted.pages), "namespace": wanted.namespace}
+    row = {"wiki": wiki, "budget": BUDGET, "limit": limit * _LOOKED_AT, "pages": MOST_PAGES + 1, **filters}
+    newest: dict[UrlKey, _Line] = {}
+    for line in await fetch_all(conn, _Line, SQL["list_doubtful"], row):
+        newest.setdefault(line.key, line)
+    known = await find_urls(conn, sorted(newest), wiki)
+    fitting = [line for key, line in newest.items() if key in known and _fits(known[key], wanted, rules)]
+    return await _list_items(conn, wiki, fitting[:limit])
+
+
+def _fits(known: KnownUrl, wanted: DeadFilter, rules: WikiRules) -> bool:
+    """Returns whether a URL is doubtful, and is one of those that are wanted."""
+    return (
+        verdict_on(known, rules) is Verdict.DOUBTFUL
+        and reversed_name(known.url.host).startswith(reversed_name(wanted.domain) if wanted.domain else "")
+        and known.url.path.startswith(wanted.path)
+        and (wanted.copied is None or fits_copied(known, wanted.copied))
+    )
 
 
 async def list_newest_of(

@@ -262,23 +262,27 @@ async def _list_fitting(conn: Connection, wiki: int, candidates: list[DeadSpot],
 async def list_doubtful_links(
     conn: Connection,
     wiki: int,
+    wanted: DeadFilter = ALL_DEAD,
     *,
-    copied: bool | None = None,
     rules: WikiRules = DEFAULT_RULES,
     after: Spot = START,
     limit: int = 100,
 ) -> ListedLinks[Spot]:
     """The doubtful links of a wiki in the order of pages; at most 200 pages, and at most `BUDGET` links, are read.
-    `copied` as for `list_dead_links`.
+    Of the filter pages, namespace and copies count.
 
     Doubt is not stored, so it is derived from the URLs that the pages use: a call may return few or none and yet a
     place after which to go on.
     """
-    pages = await list_stretch(conn, wiki, after.page, limit=_STRETCH)
-    spots = [Spot(page, key) for page, keys in pages for key in keys]
+    pages = await list_stretch(conn, wiki, after.page, of=wanted.pages, limit=_STRETCH)
+    there = {page for page, _ in pages}
+    if wanted.namespace is not None:
+        titles = await list_titles(conn, wiki, there)
+        there = {page for page, title in titles.items() if title.namespace == wanted.namespace}
+    spots = [Spot(page, key) for page, keys in pages if page in there for key in keys]
     unseen = [spot for spot in spots if spot > after][:BUDGET]
     known = await find_urls(conn, sorted({spot.key for spot in unseen}), wiki)
-    doubtful = [spot for spot in unseen if spot.key in known and _is_doubtful(known[spot.key], rules, copied)]
+    doubtful = [spot for spot in unseen if spot.key in known and _is_doubtful(known[spot.key], rules, wanted.copied)]
     links = await _list_links(conn, wiki, doubtful[:limit], known)
     if len(doubtful) > limit:
         return ListedLinks(links, doubtful[limit - 1])
@@ -288,9 +292,13 @@ async def list_doubtful_links(
     return ListedLinks(links, None if at_end else Spot(pages[-1][0] + 1, START.key))
 
 
-async def list_stretch(conn: Connection, wiki: int, page: int, *, limit: int) -> list[tuple[int, list[UrlKey]]]:
-    """At most `limit` pages of a wiki by id, from `page` on, with the URLs that they use."""
-    rows = await conn.execute(SQL["list_stretch"], {"wiki": wiki, "page": page, "limit": limit})
+async def list_stretch(
+    conn: Connection, wiki: int, page: int, *, of: Sequence[int] | None = None, limit: int
+) -> list[tuple[int, list[UrlKey]]]:
+    """At most `limit` pages of a wiki by id, from `page` on, with the URLs that they use; `of`: of these pages only."""
+    name = "list_stretch" if of is None else "list_stretch_of"
+    row = {"wiki": wiki, "page": page, "limit": limit} | ({} if of is None else {"pages": list(of)})
+    rows = await conn.execute(SQL[name], row)
     return [(number, unpacked_keys(urls)) async for number, urls in rows]
 
 

@@ -16,7 +16,16 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.core.verdict.wiki_rules import DEFAULT_RULES, WikiRules
 from weboid.store.db.rows import SCHEMES, KnownUrl, key_columns, verdict_values
 from weboid.store.db.statements import Connection, fetch_value, statements
-from weboid.store.lists.links import OFFERED, ListedLinks, PageLink, PageTitle, SpotBelow, fits_copied, verdict_on
+from weboid.store.lists.links import (
+    OFFERED,
+    DeadFilter,
+    ListedLinks,
+    PageLink,
+    PageTitle,
+    SpotBelow,
+    fits_copied,
+    verdict_on,
+)
 from weboid.store.urls.url import find_urls
 
 SQL: Final = statements("lists/search")
@@ -136,23 +145,20 @@ async def list_matches(
 async def list_doubtful_links_below(
     conn: Connection,
     wiki: int,
-    domain: str,
+    wanted: DeadFilter,
     *,
-    path: str = "",
-    copied: bool | None = None,
     rules: WikiRules = DEFAULT_RULES,
     after: SpotBelow | None = None,
     limit: int = 100,
     within_s: float = 1.5,
 ) -> ListedLinks[SpotBelow]:
-    """The doubtful links of a wiki on a domain (in normal form, no bare public suffix) and all below it, whose paths
-    begin with `path`: host by host, URL by URL, at most `limit` after `after`, whose page 0 means: after that URL.
-    `copied` as for `list_matches`.
+    """The doubtful links of a wiki on the domain of a filter, with its path, namespace and copies: host by host, URL by
+    URL, at most `limit` after `after`, whose page 0 means: after that URL.
 
     A call may return few or none and yet a place after which to go on. Raises StoreError as `list_matches`.
     """
     await conn.execute(SQL["bound_time"], {"timeout_ms": f"{_TIMEOUT_S * 1000:.0f}"})
-    pattern, condition = pattern_below(domain, path), _Filter(Verdict.DOUBTFUL, copied)
+    pattern, condition = pattern_below(wanted.domain, wanted.path), _Filter(Verdict.DOUBTFUL, wanted.copied)
     last_shown = after or SpotBelow(0, _LEAST, pattern.first)
     # A URL of which only some pages have been listed is read once more.
     begin = SearchSpot(max(last_shown.url_key - (last_shown.page > 0), _LEAST), last_shown.reversed)
@@ -162,7 +168,7 @@ async def list_doubtful_links_below(
         matches = await _matches(conn, stretch.keys, condition, None, rules)
         spot_row = {"after_url_key": last_shown.url_key, "after_page": last_shown.page}
         row = {"wiki": wiki, **key_columns(match.known.key for match in matches), **spot_row}
-        row["limit"] = limit + 1 - len(links)
+        row |= {"limit": limit + 1 - len(links), "namespace": wanted.namespace}
         async for place, *page in await conn.execute(SQL["list_links_of"], row):
             links.append(PageLink(PageTitle(*page), matches[place - 1].known))
         if len(links) > limit:

@@ -173,7 +173,7 @@ async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
     """Writes the pages of a wiki, and their spam links, when their uses are recorded."""
     wiki, read = plan.wiki, plan.changes.read
     if read:
-        await record_spam_links(conn, wiki, {page.page: page.spam for page in read})
+        await record_spam_links(conn, wiki, {page.page: page.spam for page in read}, day)
     if rows := [_new_row(wiki, page, day) for page in plan.changed if page.page not in plan.known]:
         await write_rows(conn, SQL["record_new_pages"], iter(rows))
     if known := [page for page in plan.changed if page.page in plan.known]:
@@ -189,9 +189,8 @@ async def _record_plan(conn: Connection, plan: _Plan, day: int) -> Intake:
     more = {page for page, keys in plan.grown.items() if keys != had[page]}
     await record_page_urls(conn, wiki, plan.grown, plan.changes.added_at)
     spam = {page: plan.changes.added[page][1] for page in plan.grown}
-    await record_spam_added(
-        conn, wiki, {page: {key: spam[page][key] for key in spam[page].keys() - had[page]} for page in spam}
-    )
+    added = {page: {key: spam[page][key] for key in spam[page].keys() - had[page]} for page in spam}
+    await record_spam_added(conn, wiki, added, day)
     if plan.changes.gone:
         await record_spam_pages_gone(conn, wiki, plan.changes.gone)
     if plan.released:

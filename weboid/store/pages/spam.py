@@ -8,17 +8,20 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.spam_lines import SpamLines
 from weboid.core.url.urls import Url
 from weboid.store.db.rows import key_columns, url_of
-from weboid.store.db.statements import Connection, fetch_all, fetch_by_key, statements
+from weboid.store.db.statements import Connection, fetch_all, fetch_by_key, fetch_value, statements
 from weboid.store.pages.use import Differences, Use, begin_intake, record_page_urls, record_uses, unpacked_keys
 
 SQL: Final = statements("pages/spam")
 PAGE_SQL: Final = statements("pages/page")
+MOST_PAGES: Final = 10_000
+"""Pages with spam that are counted or sorted at most."""
+_LEAST: Final = -(2**62)
 _HALVES: Final = re.compile("[\ud800-\udfff]")
 _EDGES: Final = "".join(map(chr, range(0x21)))
 
@@ -53,12 +56,13 @@ class SpamList:
 
 @dataclass(frozen=True, slots=True)
 class SpamPage:
-    """A page with `links`, the number of its links that are spam."""
+    """A page with `links`, the number of its links that are spam, and the day on which the newest was met, if known."""
 
     page: int
     namespace: int
     title: str
     links: int
+    day: int | None = None
 
 
 SpamUses = Mapping[int, Mapping[UrlKey, str]]
@@ -159,26 +163,26 @@ async def is_spam_somewhere(conn: Connection, key: UrlKey) -> bool:
     return await (await conn.execute(SQL["is_spam_somewhere"], key._asdict())).fetchone() is not None
 
 
-async def record_spam_links(conn: Connection, wiki: int, spam: SpamUses) -> Reclassified:
-    """Makes these the only spam links of the given pages; only differences are written."""
+async def record_spam_links(conn: Connection, wiki: int, spam: SpamUses, day: int | None = None) -> Reclassified:
+    """Makes these the only spam links of the given pages, the new ones since `day`; only differences are written."""
     had = await list_spam_links(conn, wiki, spam)
     added = {
         page: {key: url for key, url in urls.items() if had.get(page, {}).get(key) != _storable(url)}
         for page, urls in spam.items()
     }
     gone = [(page, key) for page, keys in had.items() for key in keys.keys() - spam[page].keys()]
-    await record_spam_added(conn, wiki, added)
+    await record_spam_added(conn, wiki, added, day)
     await record_spam_links_gone(conn, wiki, gone)
     new = sum(key not in had.get(page, {}) for page, urls in added.items() for key in urls)
     return Reclassified(new, len(gone))
 
 
-async def record_spam_added(conn: Connection, wiki: int, added: SpamUses) -> None:
+async def record_spam_added(conn: Connection, wiki: int, added: SpamUses, day: int | None = None) -> None:
     """Adds links that are spam on pages of a wiki to those that are known."""
     rows = sorted((page, key, url) for page, urls in added.items() for key, url in urls.items())
     if rows:
         columns = {**_use_columns([(page, key) for page, key, _ in rows]), "url": [_storable(url) for *_, url in rows]}
-        await conn.execute(SQL["record_spam_links"], {"wiki": wiki, **columns})
+        await conn.execute(SQL["record_spam_links"], {"wiki": wiki, "day": day, **columns})
 
 
 async def record_spam_links_gone(conn: Connection, wiki: int, gone: Iterable[Use]) -> list[Use]:
@@ -195,9 +199,53 @@ async def record_spam_pages_gone(conn: Connection, wiki: int, pages: Sequence[in
     await conn.execute(SQL["record_pages_gone"], {"wiki": wiki, "pages": sorted(pages)})
 
 
-async def list_spam_pages(conn: Connection, wiki: int, *, after: int = 0, limit: int = 100) -> list[SpamPage]:
-    """At most `limit` pages of a wiki with spam, by id, after page `after` (W-6)."""
-    return await fetch_all(conn, SpamPage, SQL["list_pages"], {"wiki": wiki, "after": after, "limit": limit})
+class SpamSpot(NamedTuple):
+    """A page in a list of pages with spam: the place after which it goes on; `links` 0 in a list by id."""
+
+    links: int
+    page: int
+
+
+async def list_spam_pages(
+    conn: Connection,
+    wiki: int,
+    *,
+    namespace: int | None = None,
+    by_links: bool = False,
+    after: SpamSpot = SpamSpot(0, 0),  # noqa: B008 - immutable
+    limit: int = 100,
+) -> tuple[list[SpamPage], SpamSpot | None]:
+    """At most `limit` pages of a wiki with spam, by id or those with the most first, and where to go on (W-6).
+
+    At most `MOST_PAGES` are looked at: by id there may be few or none and yet a place; `by_links` only a list of up to
+    so many is complete.
+    """
+    most = MOST_PAGES if by_links or namespace is not None else limit + 1
+    first, rank = (0, -after.links if after.links else _LEAST) if by_links else (after.page, 0)
+    row = {"wiki": wiki, "namespace": namespace, "first": first, "most": most, "limit": limit + 1}
+    places = {"sign": -1 if by_links else 0, "after_rank": rank, "after_page": after.page}
+    pages = await fetch_all(conn, SpamPage, SQL["list_pages"], row | places)
+    if len(pages) > limit:
+        last = pages[limit - 1]
+        return pages[:limit], SpamSpot(last.links if by_links else 0, last.page)
+    end = None if by_links or namespace is None else await fetch_value(conn, SQL["find_last_page"], row)
+    return pages, None if end is None else SpamSpot(0, end)
+
+
+async def list_newest_spam(
+    conn: Connection, wiki: int, *, namespace: int | None = None, limit: int = 100
+) -> list[SpamPage]:
+    """The pages on which spam was met last, with the newest links alone; of the last `MOST_PAGES` links."""
+    row = {"wiki": wiki, "namespace": namespace, "most": MOST_PAGES, "limit": limit}
+    return await fetch_all(conn, SpamPage, SQL["list_newest_pages"], row)
+
+
+async def count_spam_pages(conn: Connection, wiki: int, namespace: int | None = None) -> tuple[int, bool]:
+    """The number of pages of a wiki with spam, of the first `MOST_PAGES`, and whether these are all."""
+    row = {"wiki": wiki, "most": MOST_PAGES + 1}
+    total: int = await fetch_value(conn, SQL["count_pages"], row | {"namespace": None}) or 0
+    found = total if namespace is None else await fetch_value(conn, SQL["count_pages"], row | {"namespace": namespace})
+    return min(found or 0, MOST_PAGES), total <= MOST_PAGES
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +298,7 @@ async def record_reclassified(
     for page, key in differences.gone:
         added.setdefault(page, {})[key] = now_spam[page][key]
         changed.setdefault(page, set(known[page])).discard(key)
-    await record_spam_added(conn, wiki, added)
+    await record_spam_added(conn, wiki, added, day)
     await record_page_urls(conn, wiki, changed)
     return Reclassified(len(differences.gone), len(differences.added))
 

@@ -151,16 +151,16 @@ async def _rekey_spam_links(
         rows = await (await conn.execute(SQL["list_spam_links"], given)).fetchall()
         if not rows:
             return None
-        for *place, url in rows:
+        for *place, url, day in rows:
             renewed = scheme.renewed(url)
             key = None if renewed is None else scheme.key(renewed)
             if key != tuple(place[2:]):
                 old.append(place)
                 if key is not None:
-                    new.append([*place[:2], *key, url])
+                    new.append([*place[:2], *key, url, day])
         if not dry_run:
             await conn.execute(SQL["delete_spam_links"], _transposed(names, old))
-            await conn.execute(SQL["record_spam_links"], _transposed((*names, "url"), new))
+            await conn.execute(SQL["record_spam_links"], _transposed((*names, "url", "day"), new))
     done.spam_links += len(old)
     return tuple(rows[-1][:5])
 

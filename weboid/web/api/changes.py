@@ -17,9 +17,17 @@ from weboid.core.record.days import date_of, day_of, iso
 from weboid.core.url.farms import WikiName
 from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.verdict import Verdict
+from weboid.core.verdict.wiki_rules import rules_of
 from weboid.core.wikitext.settings import OfWiki
 from weboid.store.archives.wiki_settings import find_settings
-from weboid.store.lists.changes import NewsItem, find_day_start, list_newest, list_newest_of, list_news
+from weboid.store.lists.changes import (
+    NewsItem,
+    find_day_start,
+    list_newest,
+    list_newest_doubtful,
+    list_newest_of,
+    list_news,
+)
 from weboid.store.lists.links import ALL_DEAD, list_newest_dead, list_titles
 from weboid.store.urls.check import find_settled
 from weboid.web.answer.page import link_payload, words_of
@@ -41,7 +49,7 @@ _NUMBER: Final = Cursor(range(10**18))
 """A change."""
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _MOST_PAGE: Final = 2**31
-_CHOSEN: Final = ("copy", "repaired", "domain", "path", "namespace")
+_CHOSEN: Final = ("verdict", "copy", "repaired", "domain", "path", "namespace")
 """Parameters that choose some of the dead links."""
 _PAGES_NAMED: Final = 5
 """Pages named in the title and text of a feed's entry."""
@@ -100,13 +108,17 @@ class Changes(ServiceHandlers):
         return self._service.send_payload(request, payload)
 
     async def feed(self, request: web.Request) -> web.Response:
-        """W-12: the newest links that died and are still dead: of a wiki, a page, or a list by category or domain."""
+        """W-12: the newest links that died and are still dead: of a wiki, a page, or a list by category or domain; or
+        those that became doubtful and are so still."""
         given = given_in(request)
-        say, wanted = machine_words(given), dead_filter_of(given)
+        say, wanted, verdict = machine_words(given), dead_filter_of(given), _verdict_of(given)
         scope = await self._scope(given)
         wanted = replace(wanted, pages=scope.pages)
         async with self._service.pool.connection() as conn:
-            if wanted == ALL_DEAD:
+            if verdict is Verdict.DOUBTFUL:
+                rules = rules_of(await find_settings(conn, scope.wiki), self._service.policy)
+                items = await list_newest_doubtful(conn, scope.wiki, wanted, rules=rules, limit=MOST_CHANGES)
+            elif wanted == ALL_DEAD:
                 items = await list_newest(conn, scope.wiki, limit=MOST_CHANGES)
             else:
                 links = await list_newest_dead(conn, scope.wiki, wanted)
@@ -116,12 +128,12 @@ class Changes(ServiceHandlers):
         died: dict[object, tuple[NewsItem, LinkReport]] = {}
         for item in items:
             link = self._service.report(item.known, settings)
-            if item.after is Verdict.DEAD is link.finding.verdict:
+            if item.after is verdict is link.finding.verdict:
                 died.setdefault(item.known.key, (item, link))
         newest = max((item.day for item in items), default=0)
         feed = self._atom(scope, newest, died.values(), given, day, say)
         response = sent(request, atom.bytes_of(feed), atom.CONTENT_TYPE)
-        return _dated(request, response, newest, day)
+        return dated(request, response, newest, day)
 
     async def _scope(self, given: Parameters) -> _Scope:
         page = _page_of(given)
@@ -183,10 +195,15 @@ class Changes(ServiceHandlers):
             identity = f"{tag}/category/{quote(scope.category, safe='')}"
             query = {"dbname": wiki, "category": scope.category, **language}
             heading = say.text("weboid-feed-title-category", phrases.visible(scope.category), wiki)
-        if chosen := only(given, *_CHOSEN):
+        chosen = only(given, *_CHOSEN)
+        if chosen.get("verdict") == "dead":
+            del chosen["verdict"]
+        if "verdict" in chosen:
+            heading = say.text("weboid-feed-title-doubtful", wiki)
+        if chosen:
             identity, query = f"{identity}?{urlencode(chosen)}", {**query, **chosen}
             about = public + address_of("dead-links", **query) if page is None else about
-            if "domain" in chosen:
+            if "domain" in chosen and "verdict" not in chosen:
                 heading = say.text("weboid-feed-title-domain", phrases.visible(chosen["domain"]), wiki)
         return AtomFeed(
             id=identity,
@@ -231,7 +248,17 @@ class Changes(ServiceHandlers):
         )
 
 
-def _dated(request: web.Request, response: web.Response, newest: int, day: int) -> web.Response:
+def _verdict_of(given: Parameters) -> Verdict:
+    """The verdict of a feed's links; raises Problem."""
+    word = given.get("verdict", "dead")
+    if word not in ("dead", "doubtful"):
+        raise Problem(400, "verdict")
+    if word == "doubtful" and "repaired" in given:
+        raise Problem(400, "dead-only", "repaired")
+    return Verdict.DEAD if word == "dead" else Verdict.DOUBTFUL
+
+
+def dated(request: web.Request, response: web.Response, newest: int, day: int) -> web.Response:
     """Adds Last-Modified, and obeys If-Modified-Since, which counts only without If-None-Match (RFC 9110 §13.2.2).
 
     Changes have days, no times: if the newest one is of today, another may follow, so there is no Last-Modified.

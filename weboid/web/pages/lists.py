@@ -1,15 +1,15 @@
-"""Lists of a wiki: its dead or doubtful links by page, by domain or by day, and its pages with spam (W-6).
+"""Lists of a wiki's dead or doubtful links by page, by domain or by day (W-6); pages with spam have their own module.
 
-A list is continued by the cursor of the previous answer; no rows are skipped, and at most 10,000 are counted. As CSV it
-comes as a whole, in parts that are read and sent one after another, so that none is in memory but one.
+A list is continued by the cursor of the previous answer; no rows are skipped, and at most 10,000 are counted. The log
+alone knows since when there is doubt: the newest doubtful links are those of its newest changes, without a next part.
 """
 
-from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Any, Final
 
-from aiohttp import hdrs, web
+from aiohttp import web
 
 from weboid.core.record.days import iso
 from weboid.core.url.farms import WikiName
@@ -18,8 +18,8 @@ from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.wiki_rules import rules_of
 from weboid.core.wikitext.settings import OfWiki
-from weboid.mechanism.fair_slots import aside
 from weboid.store.archives.wiki_settings import find_settings
+from weboid.store.lists.changes import list_newest_doubtful
 from weboid.store.lists.health import Amount, Exactness
 from weboid.store.lists.links import (
     ALL_DEAD,
@@ -29,6 +29,7 @@ from weboid.store.lists.links import (
     DeadSpot,
     ListedLinks,
     Order,
+    PageLink,
     PageTitle,
     Spot,
     SpotBelow,
@@ -38,36 +39,26 @@ from weboid.store.lists.links import (
 )
 from weboid.store.lists.search import list_doubtful_links_below
 from weboid.store.lists.wiki_totals import list_totals
-from weboid.store.pages.spam import list_spam_pages
 from weboid.store.pages.wiki import StoredWiki
 from weboid.store.urls.repaired import list_repaired
 from weboid.web.answer.page import link_payload
-from weboid.web.formats import csv, html
 from weboid.web.formats.link_view import link_view
-from weboid.web.http.respond import OPEN_TO_ALL
+from weboid.web.pages.list_answer import Row, list_csv, list_html, list_payload
 from weboid.web.request.accept import Format
 from weboid.web.request.cursor import INT64, PAGES, Cursor
 from weboid.web.request.dead_filter import NAMES, dead_filter_of
-from weboid.web.request.parameters import LANGUAGE, Parameters, category_of, only
+from weboid.web.request.parameters import Parameters, category_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
-from weboid.web.request.work import LINKS
 from weboid.web.service import Service, given_in, html_words, machine_words
-from weboid.web.words.messages import Messages
 from weboid.web.words.phrases import amount_words
 
 ROWS: Final = 100
-"""Links, or pages with spam, in one answer."""
-CSV_ROWS: Final = 100_000
-"""Rows of a CSV file at most."""
-
-_PART: Final = 250
-"""Rows of a CSV file that are read at a time: some ten milliseconds."""
+"""Links in one answer."""
 _VERDICTS: Final = ("dead", "doubtful")
 _SORTS: Final = {"oldest": Order.OLDEST, "newest": Order.NEWEST}
-_OF_DEAD: Final = ("repaired", "namespace", "category", "sort")
-"""Parameters of the list of dead links only: doubtful ones are found by looking at pages."""
-_SPAM_COLUMNS: Final = ("page", "namespace", "title", "spam")
+_OF_DEAD: Final = ("repaired",)
+"""Parameters of the list of dead links only."""
 _COLUMNS: Final = ("page", "namespace", "title", "url", "verdict", "reason", "since", "checked", "copy", "repaired")
 _KEY: Final = (range(BUCKETS), INT64, INT64)
 _SPOT: Final = Cursor(PAGES, *_KEY)
@@ -76,11 +67,8 @@ _SPOT_BY_DAY: Final = Cursor(range(-(2**15), 2**15), PAGES, *_KEY)
 """The day since when a link is dead, and as above."""
 _SPOT_BELOW: Final = Cursor(PAGES, INT64, text="[a-zA-Z0-9._-]{1,260}")
 """A page, the last part of a key, and its host from the end."""
-_PAGE: Final = Cursor(PAGES)
-
 _After = DeadSpot | Spot | SpotBelow | None
 _Listed = tuple[PageTitle, LinkReport]
-_Row = tuple[str | int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +90,12 @@ class _Query:
     @property
     def is_by_day(self) -> bool:
         """True if the day since when links are dead is a part of its order."""
-        return self.order is not Order.PLACE or self.wanted.pages is not None
+        return self.verdict == "dead" and (self.order is not Order.PLACE or self.wanted.pages is not None)
+
+    @property
+    def is_log(self) -> bool:
+        """True if it has the newest changes alone: of doubt the log knows since when it is."""
+        return self.verdict == "doubtful" and self.order is not Order.PLACE
 
 
 class ListPages:
@@ -117,11 +110,18 @@ class ListPages:
         query = await self._query_of(given)
         spot = _after_of(given, query)
         if wanted is Format.CSV:
-            return await self._csv(request, f"{query.verdict}-{query.name}", _COLUMNS, self._dead_rows(query, spot))
+
+            async def read(after: _After, limit: int) -> tuple[list[Row], _After]:
+                links, spot = await self._links(query, after, limit)
+                return [_row(page, link) for page, link in links], spot
+
+            name = f"{query.verdict}-{query.name}"
+            text_of = partial(_text_of, query=query)
+            return await list_csv(self._service, request, name, _COLUMNS, spot, read, text_of)
         links, spot = await self._links(query, spot, ROWS)
         after = _text_of(spot, query)
         day = self._service.today()
-        total = None if "after" in given else await self._total(query, day)
+        total = None if "after" in given else await self._total(query, day, len(links), is_all=spot is None)
         # In a list by domain, or by day, a page may come again.
         pages = [(page, [report for _, report in some]) for page, some in groupby(links, key=lambda link: link[0])]
         values: dict[str, Any] = {"wiki": str(query.name), "verdict": query.verdict}
@@ -131,7 +131,8 @@ class ListPages:
         if wanted is Format.HTML:
             views = [(page, [link_view(report, day, say) for report in reports]) for page, reports in pages]
             values["total"] = None if total is None else amount_words(total, say)
-            return await self._html(request, "dead.html", given, say, after, **values, pages=views)
+            values["is_all"] = total is not None and total.exactness is Exactness.EXACT
+            return await list_html(self._service, request, "dead.html", given, say, after, **values, pages=views)
         values["total"] = None if total is None else {"value": total.value, "exactness": total.exactness.value}
         rows = [
             {
@@ -142,28 +143,7 @@ class ListPages:
             }
             for page, reports in pages
         ]
-        return self._payload(request, say, {**values, "pages": rows}, after)
-
-    async def spam(self, request: web.Request) -> web.StreamResponse:
-        """The pages of a wiki with spam, each with the number of such links."""
-        given = given_in(request)
-        wanted = format_of(request)
-        say = html_words(request, given) if wanted is Format.HTML else machine_words(given)
-        name, wiki = await self._service.find_wiki(given)
-        parts = _PAGE.parts_in(given)
-        begin = parts.numbers[0] if parts else 0
-        if wanted is Format.CSV:
-            return await self._csv(request, f"spam-{name}", _SPAM_COLUMNS, self._spam_rows(wiki.wiki, begin))
-        async with self._service.pool.connection() as conn:
-            found = await list_spam_pages(conn, wiki.wiki, after=begin, limit=ROWS + 1)
-        pages = found[:ROWS]
-        after = _PAGE.text_of(pages[-1].page) if len(found) > ROWS else None
-        if wanted is Format.HTML:
-            return await self._html(request, "spam.html", given, say, after, wiki=str(name), pages=pages)
-        rows = [
-            {"id": page.page, "namespace": page.namespace, "title": page.title, "spam": page.links} for page in pages
-        ]
-        return self._payload(request, say, {"wiki": str(name), "pages": rows}, after)
+        return list_payload(self._service, request, say, {**values, "pages": rows}, after)
 
     async def _query_of(self, given: Parameters) -> _Query:
         """The list that is requested; raises Problem, NotFound."""
@@ -173,7 +153,9 @@ class ListPages:
         if verdict == "doubtful" and (only_dead := [name for name in _OF_DEAD if name in given]):
             raise Problem(400, "dead-only", only_dead[0])
         if "sort" in given and given["sort"] not in _SORTS:
-            raise Problem(400, "sort")
+            raise Problem(400, "sort", "oldest, newest")
+        if verdict == "doubtful" and given.get("sort") == "oldest":
+            raise Problem(400, "dead-only", "oldest")
         order, wanted = _SORTS.get(given.get("sort", ""), Order.PLACE), dead_filter_of(given)
         name, wiki = await self._service.find_wiki(given)
         if "category" in given:
@@ -181,19 +163,27 @@ class ListPages:
             wanted = replace(wanted, pages=members)
         async with self._service.pool.connection() as conn:
             settings = await find_settings(conn, wiki.wiki)
-            if wanted.pages is not None or (wanted.domain and order is not Order.PLACE):
+            is_sorted = wanted.pages is not None or (wanted.domain and order is not Order.PLACE)
+            if verdict == "dead" and is_sorted:
                 counted = await count_dead_links(conn, wiki.wiki, DeadFilter(wanted.domain, wanted.pages))
                 if counted.exactness is not Exactness.EXACT:
                     raise Problem(400, "sort-many", MOST_COUNTED)
         return _Query(name, wiki, settings, verdict, wanted, order)
 
-    async def _total(self, query: _Query, day: int) -> Amount | None:
-        """The number of links of a list; of doubtful ones that of the whole wiki alone, None where nobody knows it."""
+    async def _total(self, query: _Query, day: int, found: int, *, is_all: bool) -> Amount | None:
+        """The number of links of a list, of which the first part has `found`; None where nobody knows it.
+
+        Doubt is not stored: of a whole wiki it is an estimate, of a choice what the first part has found.
+        """
         async with self._service.pool.connection() as conn:
             if query.verdict == "dead":
                 return await count_dead_links(conn, query.wiki.wiki, query.wanted)
-            totals = await list_totals(conn, query.wiki.wiki, day) if query.wanted == ALL_DEAD else []
-        return Amount(totals[-1].doubtful, Exactness.ESTIMATE) if totals else None
+            is_whole = query.wanted == ALL_DEAD and not query.is_log and not is_all
+            totals = await list_totals(conn, query.wiki.wiki, day) if is_whole else []
+        if totals:
+            return Amount(totals[-1].doubtful, Exactness.ESTIMATE)
+        is_exact = is_all and not query.is_log
+        return Amount(found, Exactness.EXACT if is_exact else Exactness.AT_LEAST) if found or is_exact else None
 
     async def _links(self, query: _Query, after: _After, limit: int) -> tuple[list[_Listed], _After]:
         """The next links, each with its page, and the place after which to go on."""
@@ -204,12 +194,13 @@ class ListPages:
         async with self._service.pool.connection() as conn:
             if is_dead:
                 found = await list_dead_links(conn, wiki, wanted, query.order, **rest)
+            elif query.is_log:
+                items = await list_newest_doubtful(conn, wiki, wanted, rules=rules)
+                found = ListedLinks(tuple(PageLink(page, item.known) for item in items for page in item.pages), None)
             elif wanted.domain:
-                rest |= {"path": wanted.path, "copied": wanted.copied}
-                found = await list_doubtful_links_below(conn, wiki, wanted.domain, **rest)
+                found = await list_doubtful_links_below(conn, wiki, wanted, **rest)
             else:
-                rest |= {"copied": wanted.copied, "after": after or START}
-                found = await list_doubtful_links(conn, wiki, **rest)
+                found = await list_doubtful_links(conn, wiki, wanted, **(rest | {"after": after or START}))
             uses = [(link.page.page, link.known.key) for link in found.links]
             repaired = await list_repaired(conn, wiki, uses, dead=is_dead)
         return [
@@ -222,72 +213,8 @@ class ListPages:
             for link in found.links
         ], found.after
 
-    async def _csv(
-        self, request: web.Request, name: str, columns: Sequence[str], parts: AsyncIterator[list[_Row]]
-    ) -> web.StreamResponse:
-        """A list as a file, part by part; nothing is sent before the first part is read."""
-        part = await anext(parts, None)
-        headers = {
-            hdrs.CONTENT_TYPE: f"{csv.CONTENT_TYPE}; charset=utf-8; header=present",
-            hdrs.CONTENT_DISPOSITION: f'attachment; filename="{name}.csv"',
-            hdrs.CACHE_CONTROL: "no-cache",
-            hdrs.VARY: "Accept-Encoding",
-        }
-        response = web.StreamResponse(headers=headers | OPEN_TO_ALL)
-        if request.method != hdrs.METH_HEAD:
-            response.enable_compression()
-        await response.prepare(request)
-        rows, begin = 0, csv.BEGIN + csv.lines_of([columns])
-        try:
-            while part is not None and rows < CSV_ROWS and request.method != hdrs.METH_HEAD:
-                lines = begin + csv.lines_of(part[: CSV_ROWS - rows])
-                rows, begin = rows + len(part), b""
-                async with aside():
-                    if lines:
-                        await response.write(lines)
-                part = await anext(parts, None)
-        finally:
-            request[LINKS] = rows
-        return response
 
-    async def _dead_rows(self, query: _Query, after: _After) -> AsyncIterator[list[_Row]]:
-        while True:
-            links, after = await self._links(query, after, _PART)
-            yield [_row(page, link) for page, link in links]
-            if after is None:
-                return
-
-    async def _spam_rows(self, wiki: int, after: int) -> AsyncIterator[list[_Row]]:
-        while True:
-            async with self._service.pool.connection() as conn:
-                pages = await list_spam_pages(conn, wiki, after=after, limit=_PART)
-            yield [(page.page, page.namespace, page.title, page.links) for page in pages]
-            if len(pages) < _PART:
-                return
-            after = pages[-1].page
-
-    async def _html(
-        self, request: web.Request, template: str, given: Parameters, say: Messages, after: str | None, **values: Any
-    ) -> web.Response:
-        first = {name: value for name, value in given.items() if name != "after"}
-        other = html.query({name: value for name, value in given.items() if name in ("dbname", *LANGUAGE)})
-        values |= {"is_first": "after" not in given, "first": html.query(first), "other": other}
-        values["feed_query"] = html.query(only(given, "dbname", *NAMES, *sorted(LANGUAGE)))
-        values["next"] = None if after is None else html.query({**given, "after": after})
-        return await self._service.html(request, template, given, say, **values)
-
-    def _payload(
-        self,
-        request: web.Request,
-        say: Messages,
-        values: dict[str, Any],
-        after: str | None,
-    ) -> web.Response:
-        head = self._service.head(self._service.today(), say)
-        return self._service.send_payload(request, {**head, **values, "next": after})
-
-
-def _row(page: PageTitle, link: LinkReport) -> _Row:
+def _row(page: PageTitle, link: LinkReport) -> Row:
     finding, checked = link.finding, link.record.checked
     copy = None if link.copies is None else link.copies.first
     return (
@@ -301,6 +228,8 @@ def _row(page: PageTitle, link: LinkReport) -> _Row:
 def _after_of(given: Parameters, query: _Query) -> _After:
     """The place after which the list goes on; raises Problem."""
     is_dead = query.verdict == "dead"
+    if query.is_log and "after" in given:
+        raise Problem(400, "after", "after")
     if query.is_by_host:
         begin = reversed_name(query.wanted.domain)
         if (parts := _SPOT_BELOW.parts_in(given, fits=lambda host: host.startswith(begin))) is None:

@@ -107,6 +107,7 @@ _NOT_FOR_CALLS: Final = frozenset({"all", "extent", "verdict", "copy", "format"}
 _WHOLE: Final = ("dbname", "namespace", "category", "after")
 _SCOPE: Final = ("dbname", "page", "pageid", "curid", "category")
 _CHOICE: Final = ("copy", "repaired", "domain", "path", "namespace", "category")
+_SPAM: Final = ("dbname", "namespace", "sort", "after", "format")
 _SEARCH: Final = ("pattern", "dbname", "namespace", "verdict", "copy")
 _URL: Final = _lang_and(*_PLACE, "at", "after", "spamafter")
 _ORDERS: Final = ("starts", *WantedTask.__dataclass_fields__)
@@ -230,7 +231,8 @@ ROUTES: Final = (
     Route("domain", "/domain/{domain}", parameters=_lang_and("dbname"), cost=10, lane=Lane.SEARCH),
     # Lists, which read many rows.
     _api("changes", "/changes", *_SCOPE, "since", "to", "format", cost=4, lane=Lane.LISTS),
-    _api("dead-feed", "/feeds/dead", *{*_SCOPE, *_CHOICE}, formats=_FEED, cost=4, lane=Lane.LISTS),
+    _api("dead-feed", "/feeds/dead", *{*_SCOPE, *_CHOICE, "verdict"}, formats=_FEED, cost=4, lane=Lane.LISTS),
+    _api("spam-feed", "/feeds/spam", "dbname", "namespace", formats=_FEED, cost=4, lane=Lane.LISTS),
     _api(
         "dead-links",
         "/lists/dead",
@@ -241,7 +243,7 @@ ROUTES: Final = (
         # This list costs more: it is found by going through the links of pages.
         surcharge=Surcharge("verdict", "doubtful", 10),
     ),
-    _api("spam-pages", "/lists/spam", "dbname", "after", "format", formats=_TABLE, cost=5, lane=Lane.LISTS),
+    _api("spam-pages", "/lists/spam", *_SPAM, formats=_TABLE, cost=5, lane=Lane.LISTS),
     _api("data", "/data", "format", formats=_LIST, cost=2, lane=Lane.LISTS),
     _file("data-file", "/data/{name}", cost=40, lane=Lane.DATA, is_open=True),
     # Cached or static: no query of the database or a wiki, or not for each request.
