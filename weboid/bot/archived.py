@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from enum import Enum
 from typing import Final
+from urllib.parse import unquote
 
 from weboid.bot.answers import KnownCopy, KnownLinks, form_of, key_of
 from weboid.core.url.archives import Standing, is_archive_host, snapshot_of
@@ -35,9 +36,12 @@ _SEARCH_CACHE: Final = re.compile(r"/search\?(?:.*&)?q=cache(?::|%3a)", re.IGNOR
 _NO_DAY: Final = re.compile(r"/(?:web/)?[0-9]{1,7}(?:[a-z]{2}_)?/", re.IGNORECASE)
 """A moment that is no day, such as a year: which copy it leads to changes."""
 _RAW_FLAG: Final = re.compile(r"(?<=/)(\d{14})(?:id|if|im|js|cs|mp|oe|fw)_(?=/)")
-_NOT_SECURE: Final = re.compile(r"(?:http:)?(?=//)", re.IGNORECASE)
-"""Servers take several for one."""
+_NOT_SECURE: Final = re.compile(r"\A(?:http:)?(?=//)", re.IGNORECASE)
+_PLAYED: Final = re.compile(r"\A(?:https?:)?//[^/]+/(?:web/)?(?=[0-9]{4,14}(?:[a-z]{2}_)?/)", re.IGNORECASE)
+"""The beginning of a copy's address in the Wayback Machine, which has had a dozen hosts."""
 _MOST_NESTED: Final = 3
+_TELLING: Final = 12
+"""Characters of a path that no other site has by chance."""
 
 
 class CopyStanding(Enum):
@@ -89,6 +93,16 @@ def is_same_link(one: str, other: str) -> bool:
     return form is None or is_same(form, other)
 
 
+def is_moved(address: str, url: str) -> bool:
+    """True if the copy at `address` may be the page of a link under the other name of its site, or the one to which
+    the link only leads on (``/deref?url=…``)."""
+    snapshot, form = snapshot_of(innermost(address)), form_of(url)
+    original = None if snapshot is None else snapshot.original
+    if original is None or form is None or len(original.path) < _TELLING:
+        return False
+    return original.path == form.path or f"//{original.host}{original.path}" in unquote(url)
+
+
 def innermost(address: str) -> str:
     """The address of the copy that is shown, where somebody has archived what an archive shows."""
     for _ in range(_MOST_NESTED):
@@ -136,8 +150,8 @@ def for_readers(address: str) -> str:
     address = innermost(address)
     if not is_wayback(address):
         return address
-    insecure = _NOT_SECURE.match(address)
-    return _RAW_FLAG.sub(r"\1", address if insecure is None else f"https:{address[insecure.end() :]}", 1)
+    address = _PLAYED.sub("https://web.archive.org/web/", _NOT_SECURE.sub("https:", address, 1), 1)
+    return _RAW_FLAG.sub(r"\1", address, 1)
 
 
 def is_fit(copy: KnownCopy, url: str, now: datetime) -> bool:

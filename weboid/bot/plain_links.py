@@ -8,7 +8,7 @@ from weboid.bot.archived import for_readers, is_wayback
 from weboid.bot.links import ArchiveMark, RepairableLink
 from weboid.bot.page_links import deprecated_service, pattern_parameters
 from weboid.bot.parameters import TemplateEditor, TextEdit
-from weboid.bot.rewriting import PLAIN_URL, Writing, cut, in_parameter, put, removable
+from weboid.bot.rewriting import PLAIN_URL, Writing, cut, day_of_template, in_parameter, put, removable
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.wikitext.citations import written
 from weboid.core.wikitext.reader import read_wikitext
@@ -126,12 +126,13 @@ def rewritten(writing: Writing, mark: ArchiveMark, url: str, copy: KnownCopy) ->
         return _converted(writing, mark, mark.obsolete, url, copy)
     if "archive_url" in names:
         editor = TemplateEditor(wikitext.text, node)
-        dated = written(wikitext, node, (names["archive_date"],)) if "archive_date" in names else None
+        dated = day_of_template(writing, node, names["archive_date"]) if "archive_date" in names else None
         day = writing.day(copy.taken, [dated.value] if dated else ())
         values = {"archive_url": url_value(for_readers(copy.address)), "archive_date": day}
         for placeholder, value in values.items():
             name = names.get(placeholder)
-            if value is None or (name and not put(editor, written(wikitext, node, (name,)), name, value)):
+            old = dated if placeholder == "archive_date" else name and written(wikitext, node, (name,))
+            if value is None or (name and not put(editor, old or None, name, value)):
                 return []
         return list(editor.edits())
     return _restamped(writing, mark, names["stamp"], copy)

@@ -15,6 +15,7 @@ from weboid.bot.archived import (
     copy_at,
     for_readers,
     innermost,
+    is_moved,
     is_same_link,
     original_in,
     standing_of,
@@ -26,9 +27,9 @@ from weboid.bot.links import ArchiveMark, LinkForm, RepairableLink
 from weboid.bot.page_links import page_links, pattern_parameters
 from weboid.bot.parameters import TextEdit
 from weboid.bot.pieces import EditedPiece, applied, pieces_of
-from weboid.bot.rewriting import Writing, is_misdated, stated_by, tagged_by
+from weboid.bot.rewriting import Writing, day_of_template, is_misdated, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
-from weboid.core.wikitext.citations import Citation, Written, written
+from weboid.core.wikitext.citations import Citation, Written
 from weboid.core.wikitext.dates import day_in
 from weboid.core.wikitext.nodes import Wikitext
 from weboid.core.wikitext.reader import read_wikitext
@@ -255,7 +256,7 @@ def _day_of_mark(writing: Writing, mark: ArchiveMark) -> tuple[Written | None, b
     names = pattern_parameters(writing.settings.archive_template.write)
     if "archive_url" not in names or "archive_date" not in names:
         return None, True
-    return written(writing.wikitext, mark.template, (names["archive_date"],)), False
+    return day_of_template(writing, mark.template, names["archive_date"]), False
 
 
 def _flaw(writing: Writing, address: str, dated: Written | None, *, is_dated: bool) -> str:
@@ -334,7 +335,10 @@ def _names_more(writing: Writing, mark: ArchiveMark) -> bool:
 
 
 def _is_of_another_link(writing: Writing, citation: Citation, address: str) -> bool:
-    """True if a copy is that of another address in the citation, such as that of the chapter."""
+    """True if a copy is that of another address in the citation, such as that of the chapter, or of the link's new
+    one."""
+    if is_moved(address, citation.url.value):
+        return True
     original = original_in(address)
     given = (writing.wikitext.value_of(each) for each in citation.template.parameters)
     return original is not None and any(is_same_link(original, value) for value in given if form_of(value))

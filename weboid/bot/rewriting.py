@@ -39,11 +39,11 @@ class Writing:
     bot: str
     is_signed: bool = True
 
-    def values(self) -> dict[str, str | None]:
-        """The values of placeholders that do not depend on the link."""
+    def values(self, like: Iterable[str] = ()) -> dict[str, str | None]:
+        """The values of placeholders that do not depend on the link; the day is written like the first of some days."""
         return {
             **common_values(self.settings, self.now, self.bot if self.is_signed else None),
-            "date": self.day(self.now),
+            "date": self.day(self.now, like),
         }
 
     def day(self, moment: datetime, like: Iterable[str] = ()) -> str:
@@ -123,6 +123,13 @@ def is_misdated(writing: Writing, copy: KnownCopy, dated: Written | None, *, is_
     return day is not None and day != copy.taken.astimezone(UTC).date()
 
 
+def day_of_template(writing: Writing, template: TemplateNode, name: str) -> Written | None:
+    """The parameter with the day of an archive template, which wikis give several names, such as ``data``."""
+    named = written(writing.wikitext, template, (name,))
+    values = () if named else ((each, writing.wikitext.value_of(each).strip()) for each in template.parameters)
+    return named or next((Written(*each) for each in values if day_in(each[1], writing.settings.lang)), None)
+
+
 def _days(writing: Writing, citation: Citation) -> Iterator[str]:
     """The values of a citation that may be days, those next to the copy's first: it is to be written like them."""
     yield from (each.value for each in (citation.archive_date, citation.access_date) if each is not None)
@@ -135,7 +142,7 @@ def put_state(writing: Writing, citation: Citation, editor: TemplateEditor, *, i
     if status is None:
         return True
     current = stated_by(writing.wikitext, writing.settings, citation)
-    value = substituted(status.dead, writing.values()) if is_dead else status.live
+    value = substituted(status.dead, writing.values(_days(writing, citation))) if is_dead else status.live
     present = next((each for each in citation.statuses if each.parameter.name == status.param), None)
     older = [each for each in citation.statuses if each.parameter.name != status.param]
     if current is Stated.KEPT:

@@ -5,7 +5,6 @@ Names of templates and parameters come from the wiki's ``settings``; nothing her
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 
 from weboid.core.wikitext.nodes import ParameterNode, TemplateNode, Wikitext
 from weboid.core.wikitext.settings import CiteSettings, WikiSettings, template_key
@@ -74,11 +73,16 @@ def written(wikitext: Wikitext, template: TemplateNode, names: Iterable[str]) ->
 def name_to_write(names: Sequence[str], template: TemplateNode, cite: CiteSettings) -> str:
     """The name of these under which a citation gets a parameter: that of the family of which it has most names.
 
-    Without families in the settings, names at the same place of their lists are one: ``accessdate``, ``archiveurl``.
+    Without families in the settings, names at the same place of their lists are one: ``accessdate``, ``archiveurl``;
+    the last of a shorter list belongs to all that follow. Those of URL and title only decide between equals.
     """
-    aligned = zip_longest(cite.access_date, cite.archive_url, cite.archive_date)
+    lists = (cite.access_date, cite.archive_url, cite.archive_date), (cite.url, cite.title)
+    places = range(max(len(each) for part in lists for each in part))
+    aligned = ([[each[min(place, len(each) - 1)] for each in part if each] for part in lists] for place in places)
     given = {parameter.name for parameter in template.parameters}
-    most = max(cite.families or tuple(aligned), key=lambda family: len(given.intersection(family)))
+    families = ((family,) for family in cite.families) if cite.families else aligned
+    best = max(families, key=lambda parts: [len(given.intersection(part)) for part in parts])
+    most = {name for part in best for name in part}
     return next((name for name in names if name in most), names[0])
 
 

@@ -107,19 +107,23 @@ def date_text(settings: WikiSettings, day: date, templates: Collection[str] = ()
     """A day written like the first of some days, else as the wiki writes it on a page that has these templates."""
     for written in like:
         if style := _style_of(written, settings):
-            return _formatted(settings, day, style)
+            return _formatted_day(*style, day)
     for rule in settings.date_rules if templates else ():
         if not _keys_of(frozenset(templates)).isdisjoint(name_keys(rule.if_template)):
             return _formatted(settings, day, rule.date)
     return _formatted(settings, day, settings.date)
 
 
-def _style_of(written: str, settings: WikiSettings) -> str | None:
-    """The pattern by which a whole day is written; None if it is none, or in no usual style."""
+def _style_of(written: str, settings: WikiSettings) -> tuple[str, str] | None:
+    """The language and the pattern by which a whole day is written; None if it is none, or in no usual style.
+
+    Citations are copied from the English Wikipedia, with its days.
+    """
     if (day := day_in(written, settings.lang)) is None:
         return None
     patterns = (settings.date, *(rule.date for rule in settings.date_rules), *_STYLES)
-    return next((pattern for pattern in patterns if _formatted(settings, day, pattern) == written), None)
+    styles = ((language, pattern) for language in (settings.lang, "en") for pattern in patterns)
+    return next((style for style in styles if _formatted_day(*style, day) == written), None)
 
 
 @lru_cache(_PAGES_KEPT)

@@ -1,0 +1,83 @@
+"""What an editor would revert for its form: faults found by reading the diffs of real articles of many wikis."""
+
+import json
+from typing import Any
+
+import pytest
+from support.repairs import COPY, NOW, URL, known, repaired
+
+from weboid.bot.repair import repair
+from weboid.core.wikitext.settings import parse_settings
+
+_CITED = f"url={URL}|title=A"
+_ARABIC: dict[str, Any] = {
+    "dbname": "arwiki@WMF",
+    "lang": "ar",
+    "date": "d MMMM y",
+    "cite": {
+        "names": ["Cite web", "استشهاد ويب"],
+        "url": ["مسار", "url"],
+        "title": ["عنوان", "title"],
+        "access_date": ["تاريخ الوصول", "accessdate", "access-date"],
+        "archive_url": ["مسار أرشيف", "archiveurl", "archive-url"],
+        "archive_date": ["تاريخ أرشيف", "archivedate", "archive-date"],
+    },
+    "dead_tag": {"names": ["Dead link"], "write": "{{Dead link}}", "place": "after"},
+    "archive_template": {
+        "names": ["Webarchive"],
+        "write": "{{Webarchive|url={archive_url}|date={archive_date}}}",
+        "place": "after",
+    },
+}
+
+
+def in_arabic(text: str) -> str:
+    return repair(text, parse_settings(json.dumps(_ARABIC)), known(), now=NOW).text
+
+
+def test_the_day_of_a_statement_is_written_like_the_other_days_of_its_citation() -> None:
+    before = f"{{{{Lien web|url={URL}|titre=A|consulté le=1 mai 2012}}}}"
+    assert repaired(before, "frwiki").endswith("|archive-date=7 mai 2012|brisé le=22 novembre 2026}}")
+    assert repaired(before.replace("1 mai 2012", ""), "frwiki").endswith("|brisé le=2026-11-22}}")
+
+
+@pytest.mark.parametrize(
+    ("access", "day"), [("18 June 2008", "7 May 2012"), ("Aug 1, 2008", "May 7, 2012"), ("1 août 2008", "2012-05-07")]
+)
+def test_days_in_english_stay_english_in_a_citation_copied_to_another_wiki(access: str, day: str) -> None:
+    before = f"{{{{Internetquelle|url={URL}|titel=A|abruf={access}}}}}"
+    assert f"|archiv-datum={day}|" in repaired(before, "dewiki")
+
+
+@pytest.mark.parametrize("leads_on", [False, True])
+def test_a_copy_of_the_same_page_under_another_name_of_its_site_stays(leads_on: bool) -> None:
+    older = URL.replace("town", "city")
+    url = f"https://go.example/deref?url={older.replace(':', '%3A')}" if leads_on else URL
+    before = f"{{{{cite web|url={url}|title=A|archive-url={COPY.replace(URL, older)}|archive-date=7 May 2012"
+    links = known("dead", {"url": COPY.replace(URL, url), "stamp": "20120507"}, url)
+    assert repaired(before + "|url-status=dead}}", links=links) == before + "|url-status=dead}}"
+    other = before.replace(f"/{older}", f"/{older.replace('history', 'geography')}")
+    assert COPY.replace(URL, url) in repaired(other + "}}", links=links)
+
+
+@pytest.mark.parametrize("host", ["http://classic-web.archive.org", "http://www.archive.org", "//wayback.archive.org"])
+def test_a_copy_that_moves_gets_the_address_at_which_the_wayback_machine_is_now(host: str) -> None:
+    wrapped = f"{host}/web/20120507093011/{URL}"
+    assert f"|archive-url={COPY}|" in repaired(f"{{{{cite web|url={wrapped}|title=A}}}}")
+
+
+def test_a_citation_gets_the_names_of_parameters_of_the_language_that_it_is_in() -> None:
+    assert in_arabic(f"{{{{cite web|{_CITED}|last=B}}}}").endswith(f"|archiveurl={COPY}|archivedate=7 مايو 2012}}}}")
+    assert "|archive-url=" in in_arabic(f"{{{{cite web|{_CITED}|access-date=1 May 2012}}}}")
+    assert "|مسار أرشيف=" in in_arabic(f"{{{{استشهاد ويب|مسار={URL}|عنوان=A}}}}")
+    for names in [("archiveurl", "archivedate", "accessdate"), ("archive-url", "archive-date", "access-date")]:
+        after = repaired(f"{{{{Citar web|{_CITED}|{names[2]}=1 May 2012}}}}", "ptwiki")
+        assert f"|{names[0]}={COPY}|{names[1]}=7 May 2012|" in after
+    assert "|arquivourl=" in repaired(f"{{{{Citar web|url={URL}|titulo=A}}}}", "ptwiki")
+
+
+def test_an_archive_template_keeps_its_one_day_whatever_its_parameter_is_called() -> None:
+    archived = f"https://archive.is/20120524204723/{URL}"
+    before = f"[{URL} A] {{{{webarchive|url={archived} |data=24 May 2012 }}}}"
+    assert repaired(before) == before.replace(archived, COPY).replace("24 May", "7 May")
+    assert repaired(before.replace(archived, COPY)) == before.replace(archived, COPY).replace("24 May", "7 May")
