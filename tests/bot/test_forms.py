@@ -74,6 +74,7 @@ def test_a_citation_gets_the_names_of_parameters_of_the_language_that_it_is_in()
         after = repaired(f"{{{{Citar web|{_CITED}|{names[2]}=1 May 2012}}}}", "ptwiki")
         assert f"|{names[0]}={COPY}|{names[1]}=7 May 2012|" in after
     assert "|arquivourl=" in repaired(f"{{{{Citar web|url={URL}|titulo=A}}}}", "ptwiki")
+    assert "|archive-url=" in repaired(f"{{{{Article|titre=A|lire en ligne={URL}}}}}", "frwiki")
 
 
 def test_an_archive_template_keeps_its_one_day_whatever_its_parameter_is_called() -> None:
@@ -81,3 +82,22 @@ def test_an_archive_template_keeps_its_one_day_whatever_its_parameter_is_called(
     before = f"[{URL} A] {{{{webarchive|url={archived} |data=24 May 2012 }}}}"
     assert repaired(before) == before.replace(archived, COPY).replace("24 May", "7 May")
     assert repaired(before.replace(archived, COPY)) == before.replace(archived, COPY).replace("24 May", "7 May")
+
+
+def test_a_copy_in_a_citation_without_its_https_stays_and_gets_it() -> None:
+    older = COPY.replace("2012", "2010")
+    before = f"{{{{cite web|{_CITED}|archive-url={older[8:]}|archive-date=7 May 2010|url-status=dead}}}}"
+    assert repaired(before) == before.replace(older[8:], older)
+
+
+def test_an_archive_template_within_a_citation_gives_its_copy_to_it() -> None:
+    older = COPY.replace("2012", "2010")
+    within = f"{{{{cite web|{_CITED}|publisher=B {{{{webarchive|url={older}|date=May 7, 2010}}}}}}}}"
+    added = f"|archive-url={older}|archive-date=7 May 2010|url-status=dead"
+    assert repaired(within) == f"{{{{cite web|{_CITED}|publisher=B{added}}}}}"
+
+
+@pytest.mark.parametrize("stamp", ["20120507", "20120507093011"])
+def test_a_stamp_is_no_day_of_a_copy(stamp: str) -> None:
+    before = f"{{{{cite web|{_CITED}|archive-url={COPY}|archive-date={stamp}|url-status=dead}}}}"
+    assert repaired(before) == before.replace(f"={stamp}|", "=7 May 2012|")

@@ -40,6 +40,7 @@ _NOT_SECURE: Final = re.compile(r"\A(?:http:)?(?=//)", re.IGNORECASE)
 _PLAYED: Final = re.compile(r"\A(?:https?:)?//[^/]+/(?:web/)?(?=[0-9]{4,14}(?:[a-z]{2}_)?/)", re.IGNORECASE)
 """The beginning of a copy's address in the Wayback Machine, which has had a dozen hosts."""
 _MOST_NESTED: Final = 3
+_NO_SCHEME: Final = re.compile(r"web\.archive\.org/(?:web/)?[0-9]{14}/", re.IGNORECASE)
 _TELLING: Final = 12
 """Characters of a path that no other site has by chance."""
 
@@ -104,7 +105,9 @@ def is_moved(address: str, url: str) -> bool:
 
 
 def innermost(address: str) -> str:
-    """The address of the copy that is shown, where somebody has archived what an archive shows."""
+    """The address of the copy that is shown: not that of its own copy, nor one without ``https:``."""
+    if _NO_SCHEME.match(address):
+        address = f"https://{address}"
     for _ in range(_MOST_NESTED):
         inner = _archived_in(address)
         if inner is None or (snapshot := snapshot_of(inner)) is None or snapshot.taken is None:

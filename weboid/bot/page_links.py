@@ -127,7 +127,7 @@ class _LinkFinder:
 
     def _archive_template(self, node: TemplateNode, obsolete: ObsoleteTemplate | None) -> None:
         mark = _archive_mark(self._wikitext, node, self._settings, obsolete)
-        owner = self._owners.owner(node)
+        owner = self._owner(node)
         if owner is not None and self._belongs(mark, owner):
             # The first that says which copy it means comes first.
             is_first = mark.address is not None and all(each.address is None for each in owner.archives)

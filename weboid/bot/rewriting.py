@@ -26,6 +26,9 @@ from weboid.core.wikitext.templates import common_values, date_text, substituted
 PLAIN_URL: Final = re.compile(r"[^\s\[\]{}<>\"]+")
 """A URL that can stand in a parameter, but for its pipes."""
 
+_STAMP: Final = re.compile(r"[0-9]{8}(?:[0-9]{6})?")
+"""A moment as archives write it, which no citation shows as a day."""
+
 
 @dataclass(frozen=True, slots=True)
 class Writing:
@@ -120,7 +123,7 @@ def is_misdated(writing: Writing, copy: KnownCopy, dated: Written | None, *, is_
     if dated is None or not dated.value:
         return is_needed
     day = day_in(dated.value, writing.settings.lang)
-    return day is not None and day != copy.taken.astimezone(UTC).date()
+    return _STAMP.fullmatch(dated.value) is not None if day is None else day != copy.taken.astimezone(UTC).date()
 
 
 def day_of_template(writing: Writing, template: TemplateNode, name: str) -> Written | None:

@@ -74,9 +74,9 @@ def name_to_write(names: Sequence[str], template: TemplateNode, cite: CiteSettin
     """The name of these under which a citation gets a parameter: that of the family of which it has most names.
 
     Without families in the settings, names at the same place of their lists are one: ``accessdate``, ``archiveurl``;
-    the last of a shorter list belongs to all that follow. Those of URL and title only decide between equals.
+    the last of a shorter list belongs to all that follow. Those of the title only decide between equals.
     """
-    lists = (cite.access_date, cite.archive_url, cite.archive_date), (cite.url, cite.title)
+    lists = (cite.access_date, cite.archive_url, cite.archive_date), (cite.title,)
     places = range(max(len(each) for part in lists for each in part))
     aligned = ([[each[min(place, len(each) - 1)] for each in part if each] for part in lists] for place in places)
     given = {parameter.name for parameter in template.parameters}
