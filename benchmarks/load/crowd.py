@@ -25,7 +25,7 @@ class Crowd:
     """`clients` that send the `requests` (whole HTTP requests), drawn at random, one after the other over one
     connection each, with `pause_s` between them; or with `is_new` over a new connection for each.
 
-    They end after `seconds`, or with `once` after one request each.
+    They end after `seconds`.
     """
 
     url: str
@@ -33,7 +33,6 @@ class Crowd:
     clients: int = 1
     seconds: float = 1.0
     pause_s: float = 0.0
-    once: bool = False
     is_new: bool = False
 
 
@@ -43,7 +42,6 @@ class Outcome:
 
     ms: dict[str, list[float]] = field(default_factory=dict)
     broken: int = 0
-    bytes: int = 0
     first_broken: str = ""
     seconds: float = 0.0
 
@@ -88,7 +86,7 @@ class _Client:
                 self._ms[status].append(1e3 * (perf_counter() - begun))
                 if self._crowd.is_new:
                     self._end()
-            if self._crowd.once or perf_counter() >= until:
+            if perf_counter() >= until:
                 break
             if self._crowd.pause_s:
                 await asyncio.sleep(self._crowd.pause_s)
@@ -102,10 +100,10 @@ class _Client:
         head = (await reader.readuntil(_END)).decode("latin-1").lower()
         fields = dict(line.split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
         if "content-length" in fields and head[9:12] != "304":
-            self._outcome.bytes += len(await reader.readexactly(int(fields["content-length"])))
+            await reader.readexactly(int(fields["content-length"]))
         elif "chunked" in fields.get("transfer-encoding", ""):
             while size := int(await reader.readline(), 16):
-                self._outcome.bytes += len(await reader.readexactly(size + 2))
+                await reader.readexactly(size + 2)
             await reader.readline()
         if fields.get("connection") == "close":
             self._end()
