@@ -1,16 +1,23 @@
 -- What is new in the two logs: of verdict changes (U-10) and of what people did (H-4), for kept answers.
 
 -- name: find_newest
--- The numbers that were assigned last in each log, whether their lines are committed or not.
+-- The numbers that were assigned last in each log, whether their lines are committed or not; on a standby, where the
+-- sequences are ahead and nobody is seen writing, those up to which all are.
 SELECT
-    (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_change_seq),
-    (SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM audit_audit_seq)
+    CASE WHEN pg_is_in_recovery() THEN settled.change WHEN changes.is_called THEN changes.last_value ELSE 0 END,
+    CASE WHEN pg_is_in_recovery() THEN settled.audit WHEN audits.is_called THEN audits.last_value ELSE 0 END
+FROM settled, change_change_seq AS changes, audit_audit_seq AS audits
 
 -- name: list_writers
 -- The transactions that have written to one of the logs and not ended yet.
 SELECT virtualtransaction FROM pg_locks
 WHERE locktype = 'relation' AND relation IN ('change'::regclass, 'audit'::regclass) AND mode = 'RowExclusiveLock'
     AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+
+-- name: record_settled
+-- one row: there is one place.
+UPDATE settled SET change = greatest(change, %(change)s), audit = greatest(audit, %(audit)s)
+WHERE change < %(change)s OR audit < %(audit)s
 
 -- name: list_new_changes
 -- fan-out: the log in its order.

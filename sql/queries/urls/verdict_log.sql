@@ -67,8 +67,9 @@ CROSS JOIN LATERAL (
 ) AS changed
 
 -- name: find_newest
--- The number that was assigned last, whether its change is committed or not.
-SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM change_change_seq
+-- The number that was assigned last, whether its change is committed or not; on a standby the number up to which all are.
+SELECT CASE WHEN pg_is_in_recovery() THEN (SELECT change FROM settled) WHEN is_called THEN last_value ELSE 0 END
+FROM change_change_seq
 
 -- name: list_writers
 -- The transactions that have written to the log and not ended yet.

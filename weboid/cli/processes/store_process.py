@@ -13,6 +13,7 @@ from weboid.config import Config
 from weboid.errors import WeboidError
 from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.patience import Again, again_until
+from weboid.store.lists.logs import record_settled
 from weboid.store.schedule.process import (
     EXPIRY_S,
     KEPT_DAYS,
@@ -70,13 +71,15 @@ class _StoreRow:
 
     async def write(self, activity: str, figures: Mapping[str, float], is_gone: IsGone) -> SeenProcess | None:
         async with self._pool.connection(_STATEMENT_S) as conn:
-            if await record_seen(conn, self.process, activity, figures):
-                return None
-            # The row is gone.
-            other = await take_role(conn, self.process, is_gone)
-            if other is None:
-                await record_seen(conn, self.process, activity, figures)
-            return other
+            other = None
+            if not await record_seen(conn, self.process, activity, figures):
+                # The row is gone.
+                other = await take_role(conn, self.process, is_gone)
+                if other is None:
+                    await record_seen(conn, self.process, activity, figures)
+        async with self._pool.reading(_STATEMENT_S) as conn:
+            await record_settled(conn)
+        return other
 
     async def delete(self) -> None:
         async with self._pool.connection(FAREWELL_S) as conn:

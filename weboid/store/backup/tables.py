@@ -22,6 +22,7 @@ MADE_BY_STARTING: Final = VOLATILE | {
     "checked",
     "pace",
     "day_total",
+    "settled",
 }
 """Tables that may have rows in a store that watches nothing yet."""
 MIGRATIONS: Final = "migration"

@@ -1,10 +1,13 @@
 """New lines of the two logs, of verdict changes (U-10) and of people's actions (H-4), for kept answers.
 
 Numbers are assigned before lines are committed, so a number is settled only when all transactions have ended that were
-writing while it was the newest; the lines are read after that was seen.
+writing while it was the newest; the lines are read after that was seen. A hot standby shows neither: what is settled
+there follows from a row that the primary writes (`record_settled`), which comes after the lines in the log of writes.
 """
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -12,6 +15,7 @@ from weboid.core.url.keys import UrlKey
 from weboid.store.db.statements import Connection, fetch_all, fetch_one, statements
 
 SQL: Final = statements("lists/logs")
+_POLL_S: Final = 0.02
 
 
 class LogPlace(NamedTuple):
@@ -50,6 +54,21 @@ async def find_ends(conn: Connection) -> LogEnds:
     """The ends of both logs. The connection is one of `Pool.reading`: each statement sees what is committed by then."""
     newest = await fetch_one(conn, LogPlace, SQL["find_newest"]) or LogPlace(0, 0)
     return LogEnds(newest, frozenset(await fetch_all(conn, str, SQL["list_writers"])))
+
+
+async def record_settled(conn: Connection, *, patience_s: float = 1.0) -> bool:
+    """Records for standbys how far both logs are settled now; returns False where somebody still writes to them after
+    `patience_s`. The connection is one of `Pool.reading` on the primary."""
+    ends = await find_ends(conn)
+    writers = ends.writers
+    with suppress(TimeoutError):
+        async with asyncio.timeout(patience_s):
+            while writers:
+                await asyncio.sleep(_POLL_S)
+                writers &= (await find_ends(conn)).writers
+    if not writers:
+        await conn.execute(SQL["record_settled"], ends.place._asdict())
+    return not writers
 
 
 async def list_new_lines(conn: Connection, after: LogPlace, *, limit: int) -> NewLines:
