@@ -75,26 +75,26 @@ LINES: Final = {
     "store/upkeep": 1_245,
     "store/site": 378,
     "store/urls": 913,
-    "web": 693,
-    "web/answer": 2_040,
+    "web": 698,
+    "web/answer": 2_105,
     "web/api": 1_179,
-    "web/formats": 840,
+    "web/formats": 842,
     "web/health": 1230,
     "web/http": 1590,
     "web/identity": 1030,
-    "web/pages": 1_856,
+    "web/pages": 1_932,
     "web/people": 1_596,
     "web/remote": 80,
     "web/repair": 546,
-    "web/request": 1_074,
+    "web/request": 1_078,
     "web/words": 740,
-    "wiki": 2_436,
+    "wiki": 2_462,
     "wiki/criteria": 370,
     "wiki/gadget": 652,
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 
-PAIRS: Final = {"core": 20, "store": 32, "web": 74}
+PAIRS: Final = {"core": 20, "store": 32, "web": 75}
 """So many pairs of rooms of a floor may import from each other; a module next to the rooms is a room of its own."""
 
 

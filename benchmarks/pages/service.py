@@ -69,6 +69,10 @@ class InProcess:
         """Nobody asks for texts."""
         return {}
 
+    async def list_titles(self, beginning: str) -> list[str]:
+        """Nobody types."""
+        return []
+
     async def list_edits(self, page: int, first: int) -> list[ListedEdit]:
         """Nobody asks for edits."""
         return []

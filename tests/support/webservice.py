@@ -105,6 +105,12 @@ class FixedSource:
         await self._answer()
         return {revision: self.texts[revision] for revision in revisions if revision in self.texts}
 
+    titles: list[str] = field(default_factory=list)
+
+    async def list_titles(self, beginning: str) -> list[str]:
+        await self._answer()
+        return [title for title in self.titles if title.startswith(beginning)]
+
     edits: list[ListedEdit] = field(default_factory=list)
 
     async def list_edits(self, page: int, first: int) -> list[ListedEdit]:

@@ -271,6 +271,27 @@ async def test_each_title_comes_with_the_page_to_which_it_leads_and_a_circle_lea
         assert await source.find_titled(["A"]) == {}
 
 
+@pytest.mark.parametrize(
+    ("answer", "titles"),
+    [
+        ({"query": {"prefixsearch": [{"ns": 0, "title": "Berlin", "pageid": 1}, {"title": "B\u0000\ud800"}]}}, 2),
+        ({"query": {"prefixsearch": [7, {}, {"title": 1}, {"title": ""}, {"title": "x" * 301}, {"title": "A"}]}}, 1),
+        ({"query": {"prefixsearch": [{"title": f"T{place}"} for place in range(50)]}}, 10),
+        ({"query": {"prefixsearch": {}}}, 0),
+        ({"batchcomplete": True}, 0),
+        ({"error": {"code": "badvalue", "info": "Unrecognized value for parameter list"}}, 0),
+    ],
+)
+async def test_titles_are_what_the_wiki_offers_and_one_that_offers_none_is_no_failure(
+    answer: dict[str, Any], titles: int
+) -> None:
+    question = {"list": "prefixsearch", "pssearch": "B", "pslimit": "10"}
+    async with opened(exchange(question, answer)) as (source, _):
+        found = await source.list_titles("B")
+    assert len(found) == titles
+    assert all(title.isprintable() or "\ufffd" in title for title in found)
+
+
 CATEGORY = {"list": "categorymembers", "cmtitle": "Category:A b", "cmtype": "page", "cmprop": "ids"}
 
 

@@ -111,6 +111,8 @@ def _siteinfo(site: Site) -> Answer:
 def _query(site: Site, question: Mapping[str, str]) -> Answer:
     query: Answer = {}
     following = None
+    if question.get("list") == "prefixsearch":
+        return {"batchcomplete": True, "query": {"prefixsearch": _beginning(site, question.get("pssearch", ""))}}
     if question.get("generator") == "allpages":
         batch, following = _walk(site, question)
     elif "pageids" in question:
@@ -148,6 +150,14 @@ def _walk(site: Site, question: Mapping[str, str]) -> tuple[list[_Listed], str |
     following = _key(left[size].title) if len(left) > size else None
     # MediaWiki lists a batch by page id, though it walks by title.
     return [(_head(page), page) for page in sorted(left[:size], key=lambda page: page.page)], following
+
+
+def _beginning(site: Site, text: str) -> list[Answer]:
+    """The pages whose titles begin so, in any case, as ``prefixsearch`` lists them."""
+    found = sorted(title for title in site.pages if title.casefold().startswith(text.casefold()))
+    return [
+        {"ns": site.pages[title].namespace, "title": title, "pageid": site.pages[title].page} for title in found[:10]
+    ]
 
 
 def _listed_by_id(site: Site, page_id: int) -> _Listed:

@@ -153,6 +153,8 @@ def _problem_page(wikis: Wikis, source: str) -> ProblemPage:
     async def page(request: web.Request, problem: Problem, say: Messages) -> str:
         try:
             given = parameters_of(request.query.items(), len(request.rel_url.raw_query_string), PAGE_NAMES)
+            place = {"dbname": request.match_info.get("wiki"), "title": request.match_info.get("title")}
+            given = {**given, **{name: value for name, value in place.items() if value}}
         except Problem:
             given = {}
         names: Sequence[str] = ()

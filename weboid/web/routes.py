@@ -37,6 +37,7 @@ from weboid.web.pages.repair_page import RepairPage
 from weboid.web.pages.search import SearchPage, content_namespaces
 from weboid.web.pages.spam_pages import PagesWithSpam
 from weboid.web.pages.start import StartPage
+from weboid.web.pages.suggested_titles import SuggestedTitles
 from weboid.web.pages.url import UrlPage
 from weboid.web.pages.wiki import PageOfWiki
 from weboid.web.people.account import AccountPage
@@ -88,10 +89,12 @@ def _pattern_of(path: str) -> str:
 
 
 def _pages(service: Service, config: Config, wikis: Wikis, status: StatusPage) -> _Bound:
-    start = StartPage(service, wikis)
+    titles = SuggestedTitles(service.answers.live)
+    start = StartPage(service, wikis, titles)
     yield "start", "GET", start.page
     yield "wikis", "GET", start.wikis_page
-    links = LinksPage(service, start)
+    yield "api-titles", "GET", start.titles
+    links = LinksPage(service, start, titles)
     yield "link-info", "GET", links.link_info
     yield "page", "GET", links.by_name
     yield "link-problem", "GET", links.link_problem

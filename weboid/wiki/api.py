@@ -15,6 +15,7 @@ from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError, TooManyLinks
 from weboid.wiki.action import ActionApi, ApiPatience, ApiRefusal
 from weboid.wiki.api_pages import (
+    MOST_TITLES,
     PAGE_IDS,
     ApiPage,
     TitleTargets,
@@ -23,6 +24,7 @@ from weboid.wiki.api_pages import (
     namespaces_of,
     states_of,
     texts_of,
+    titles_of,
 )
 from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.source import (
@@ -233,6 +235,19 @@ class ApiSource:
                 return edits_of(page, listed)
             case _:
                 raise self._unreadable("no edits")
+
+    async def list_titles(self, beginning: str) -> list[str]:
+        """As in WikiItself; ``prefixsearch`` is what ``action=opensearch`` gives, with errors as in other queries."""
+        question = {"list": "prefixsearch", "pssearch": beginning, "pslimit": str(MOST_TITLES)}
+        try:
+            answer = await self._api.fetch_answer(question)
+        except ApiRefusal:
+            return []  # it completes nothing, or not this; that is no failure of the wiki
+        match answer.get("query"):
+            case {"prefixsearch": list(listed)}:
+                return titles_of(listed)
+            case _:
+                return []
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         """As in WikiItself. Every wiki understands the prefix ``Category:``, whatever its language."""

@@ -23,6 +23,8 @@ from weboid.wiki.source import (
     with_scheme,
 )
 
+MOST_TITLES: Final = 10
+_LONGEST_TITLE: Final = 300
 PAGE_IDS: Final = range(1, 1 << 32)
 _NAMESPACES: Final = range(1 << 31)
 _REVISION_IDS: Final = range(1 << 63)
@@ -163,6 +165,12 @@ def texts_of(listed: Iterable[Any]) -> dict[int, RevisionText]:
             case _:
                 pass
     return found
+
+
+def titles_of(listed: list[Any]) -> list[str]:
+    """The titles of a list, at most `MOST_TITLES`; what is no title of MediaWiki's length is left out."""
+    titles = [each.get("title") for each in listed[:MOST_TITLES] if isinstance(each, dict)]
+    return [clean_text(each) for each in titles if isinstance(each, str) and 0 < len(each) <= _LONGEST_TITLE]
 
 
 def edits_of(page: int, listed: Iterable[Any]) -> list[ListedEdit]:

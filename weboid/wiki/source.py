@@ -170,6 +170,9 @@ class WikiItself(PageReader, Protocol):
     async def list_edits(self, page: int, first: int) -> list[ListedEdit]:
         """At most twenty edits of a page, from the revision `first` on; none if that is no revision of the wiki."""
 
+    async def list_titles(self, beginning: str) -> list[str]:
+        """At most ten titles that the wiki's search box offers for what somebody has typed; none if it offers none."""
+
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         """Some pages of a category (named without prefix) from `place` on, without those of its subcategories.
 

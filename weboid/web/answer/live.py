@@ -102,6 +102,10 @@ class LiveReader:
             wiki, (wiki.wiki, "edits", page, first), lambda source: source.list_edits(page, first)
         )
 
+    async def list_titles(self, wiki: StoredWiki, beginning: str) -> list[str] | None:
+        """Titles for what somebody has typed, as in `WikiItself`; None if the wiki does not answer in time."""
+        return await self._shared(wiki, (wiki.wiki, "titles", beginning), lambda source: source.list_titles(beginning))
+
     async def find_namespaces(self, wiki: StoredWiki) -> Sequence[Namespace] | None:
         """The names of the wiki's namespaces; None if it does not answer in time."""
         return await self._shared(wiki, (wiki.wiki, "namespaces"), lambda source: source.find_namespaces())

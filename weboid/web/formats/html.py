@@ -21,6 +21,7 @@ from weboid.core.verdict.verdict import Verdict
 from weboid.mechanism.slices import Steps
 from weboid.web.formats.link_item import link_item
 from weboid.web.formats.static_files import icon, style
+from weboid.web.http.page_script import SCRIPT
 from weboid.web.request.parameters import Parameters, without
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import address_of
@@ -35,7 +36,7 @@ _ADDRESS: Final = re.compile(r'\{\{ url\("([^"]*)"\) \}\}')
 
 def problem_html(problem: Problem, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
     """The page of an error, with the form to correct it."""
-    return render("problem.html", say, given, source, wikis, message=problem_words(problem, say))
+    return render("problem.html", say, given, source, wikis, message=problem_words(problem, say), near=problem.near)
 
 
 def problem_words(problem: Problem, say: Messages) -> Markup:
@@ -119,6 +120,7 @@ def _values(
         visible=phrases.visible,
         style=style().name,
         icon=icon().name,
+        script=Markup(SCRIPT),
         source=source,
         version=__version__,
         **values,

@@ -9,6 +9,7 @@ from typing import Final
 
 from aiohttp import hdrs, web
 
+from weboid.web.http.page_script import SOURCE
 from weboid.web.request.accept import first_coding
 from weboid.web.words.language import (
     DEFAULT,
@@ -21,8 +22,8 @@ from weboid.web.words.language import (
 
 HEADERS: Final = {
     "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'"
+        f"default-src 'none'; script-src {SOURCE}; connect-src 'self'; style-src 'self'; img-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",

@@ -22,6 +22,7 @@ from weboid.web.http.lanes import lanes_of
 from weboid.web.http.respond import has_tag, sent, tag_of
 from weboid.web.pages.page_view import html_steps
 from weboid.web.pages.start import StartPage
+from weboid.web.pages.suggested_titles import SuggestedTitles
 from weboid.web.request.accept import Format
 from weboid.web.request.parameters import (
     MOST_PAGES,
@@ -36,7 +37,7 @@ from weboid.web.request.parameters import (
     page_query_of,
 )
 from weboid.web.request.problem import Problem
-from weboid.web.request.route import Lane, format_of
+from weboid.web.request.route import Lane, address_of, format_of
 from weboid.web.request.work import FREE, LINKS, PAGES
 from weboid.web.service import Service, given_in, given_or_sent, html_words, machine_words
 
@@ -74,8 +75,9 @@ class _Body:
 class LinksPage:
     """The handlers. A request that names no page at all gets the start page."""
 
-    def __init__(self, service: Service, start: StartPage) -> None:
+    def __init__(self, service: Service, start: StartPage, titles: SuggestedTitles) -> None:
         self._service = service
+        self._titles = titles
         self._start = start
         self._kept = service.kept
 
@@ -138,8 +140,15 @@ class LinksPage:
 
         variant = (say.language.code, tuple(sorted(given.items())), tuple(names))
         rendering = _Rendering(html.CONTENT_TYPE, shown.extent, variant, steps, vary)
-        async with lanes_of(request).turn(request, Lane.PAGES):
-            made = await self._made(request, given, query, rendering, None)
+        try:
+            async with lanes_of(request).turn(request, Lane.PAGES):
+                made = await self._made(request, given, query, rendering, None)
+        except Problem as problem:
+            if problem.http == 404 and query.names == query.titles[:1]:
+                name, wiki = await self._service.find_wiki(given)
+                titles = await self._titles.list(wiki, query.titles[0])
+                problem.near = [(title, address_of("page", wiki=str(name), title=title)) for title in titles]
+            raise
         return sent(request, made.body or b"", html.CONTENT_TYPE, vary=vary, tag=made.tag)
 
     async def _kept_or_made(

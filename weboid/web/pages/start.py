@@ -12,17 +12,21 @@ from aiohttp import web
 from weboid.store.lists.links import list_first_pages
 from weboid.web.answer.wiki_names import Wikis
 from weboid.web.formats import html
-from weboid.web.service import Service, given_in, html_words
+from weboid.web.pages.suggested_titles import SuggestedTitles
+from weboid.web.request.parameters import title_of
+from weboid.web.service import Service, given_in, html_words, machine_words
 
 _WIKIS_SHOWN: Final = 20
 _PAGES_SHOWN: Final = 60
 """Over all wikis."""
+_KEPT: Final = "max-age=300"
 
 
 @dataclass(frozen=True, slots=True)
 class StartPage:
     service: Service
     wikis: Wikis
+    suggested: SuggestedTitles
 
     async def wikis_page(self, request: web.Request) -> web.Response:
         """All known wikis."""
@@ -37,6 +41,14 @@ class StartPage:
             for name, wiki in (await self.wikis.list_known()).items()
         ]
         return await self.service.html(request, "wikis.html", given, say, listed=listed)
+
+    async def titles(self, request: web.Request) -> web.Response:
+        """Titles for what somebody has typed into the form, as the wiki's own search offers them."""
+        given, service = given_in(request), self.service
+        name, wiki = await service.find_wiki(given)
+        titles = await self.suggested.list(wiki, title_of(given.get("title", "")))
+        head = service.head(service.today(), machine_words(given))
+        return service.send_payload(request, {**head, "wiki": str(name), "titles": list(titles)}, cache=_KEPT)
 
     async def page(self, request: web.Request) -> web.Response:
         """The start page; its form is filled in with the parameters of the address."""

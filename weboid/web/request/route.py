@@ -135,6 +135,7 @@ ROUTES: Final = (
         counts_pages=True,
     ),
     Route("wikis", "/wikis", lane=Lane.LISTS),
+    _api("api-titles", "/api/titles", "dbname", "title", "format", cost=1, lane=Lane.LISTS),
     _api(
         "link-problem",
         "/externalLinkProblem",
