@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from support.observations import BROKEN, FINE, GONE, LOST, NO_NAME, SILENT, UNAVAILABLE, WALL
+from support.repeats import TIMES
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
@@ -149,7 +150,7 @@ async def stored(database: str) -> AsyncIterator[WikiInStore]:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", TIMES)
 async def test_lists_feeds_changes_and_data_set_say_what_the_pure_function_does_for_each_wiki(
     stored: WikiInStore, seed: int
 ) -> None:
