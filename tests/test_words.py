@@ -37,7 +37,7 @@ LINES: Final = {
     "archive/saving": 800,
     "archive/service": 916,
     "archive/visits": 960,
-    "bot": 2_604,
+    "bot": 2_613,
     "checking": 2_089,
     "cli": 4_595,
     "cli/processes": 1675,

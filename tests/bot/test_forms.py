@@ -101,3 +101,11 @@ def test_an_archive_template_within_a_citation_gives_its_copy_to_it() -> None:
 def test_a_stamp_is_no_day_of_a_copy(stamp: str) -> None:
     before = f"{{{{cite web|{_CITED}|archive-url={COPY}|archive-date={stamp}|url-status=dead}}}}"
     assert repaired(before) == before.replace(f"={stamp}|", "=7 May 2012|")
+
+
+def test_a_dead_tag_behind_the_url_of_a_citation_is_taken_out_of_it() -> None:
+    before = f"{{{{cite web|url={URL} {{{{dead link|date=May 2014}}}}|title=A}}}}"
+    added = f"|archive-url={COPY}|archive-date=7 May 2012|url-status=dead"
+    assert repaired(before) == f"{{{{cite web|{_CITED}{added}}}}}"
+    for url in (f"{URL} and more", f"{URL} {{{{x}}}}"):
+        assert repaired(f"{{{{cite web|url={url}|title=A}}}}") == f"{{{{cite web|url={url}|title=A}}}}"

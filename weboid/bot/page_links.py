@@ -107,10 +107,19 @@ class _LinkFinder:
         url, template = citation.url.value, citation.template
         if citation.part_url is not None and citation.part_url.value:
             return None
+        if "{{" in url:
+            url = self._without_dead_tags(citation.url.parameter, url)
         original = original_in(url)
         link = RepairableLink(LinkForm.CITATION, template.start, template.end, original or url, template.spot, citation)
         link.template, link.wrapped, link.is_paid = template, original and url, citation.is_paid
         return link
+
+    def _without_dead_tags(self, parameter: ParameterNode, value: str) -> str:
+        """The value of a parameter without the dead tags in it."""
+        for node in self._wikitext.templates:
+            if parameter.start < node.start < parameter.end and name_key(node.name) in self._dead:
+                value = value.replace(self._wikitext.text[node.start : node.end], "")
+        return value.strip()
 
     def _dead_tag(self, node: TemplateNode) -> None:
         url = _value(self._wikitext, node, self._settings.dead_tag.url)
