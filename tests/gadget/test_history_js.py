@@ -12,7 +12,7 @@ from support.browser import needs_browser
 from weboid.core.record.history import LIMIT, Entry, History
 from weboid.core.record.reasons import status_outcome
 from weboid.core.record.status import Status
-from weboid.web.pages.url import WIDTH, bars_of
+from weboid.web.formats.bar_chart import WIDTH, bars_of
 
 pytestmark = [needs_browser, pytest.mark.asyncio(loop_scope="session")]
 

@@ -163,7 +163,7 @@ async def test_pages_that_other_wikis_of_the_farm_miss_are_hinted(site_database:
     kinds = {link["normal"]: (link["class"], link["kind"], link["verdict"]) for link in every["links"]}
     assert kinds[f"{company}/Gone"] == ("own-farm", "interwiki", "unknown")
     assert hinted(found).keys() == {*missing, DEAD}
-    assert body.count("no such page") == len(missing)
+    assert body.count("no such page") == len(missing) - 1, "that of two links of one host stands in its row"
     assert xml.count('<hint kind="missing-page"/>') == len(missing)
     # Each wiki is asked once; a page without such links asks nobody but its own wiki.
     assert (asked, site.source.asked, len(sister.asked)) == (2, 1, 2)
@@ -206,7 +206,7 @@ async def test_a_wiki_that_fails_or_is_slow_hints_nothing_in_bounded_time(
         for _ in range(5 if fault else 1):
             async with asyncio.timeout(1.9):
                 body = await site.text("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=30&all=1&lang=en")
-            assert (body.count('<li class="link'), "no such page" in body) == (5, False)
+            assert (body.count('<tr class="link'), "no such page" in body) == (5, False)
         await asyncio.sleep(0.5)
         (page,) = (await answer_to(site, f"{API}&pageid=30&all=1"))["pages"]
     # What came too late is known to the next reader; a wiki that failed three times is left in peace.

@@ -27,7 +27,7 @@ from weboid.store.urls.url import find_urls
 
 PAGE = f"/externalLinkInfo?{WIKI}&pageid=1&lang=en"
 API = f"/api/page?{WIKI}&pageid=1"
-COPY = '//li[contains(@class,"dead")]//p[@class="copy"]'
+COPY = '//tr[contains(@class,"dead")]//p[@class="copy"]'
 ADDRESS = f"https://web.archive.org/web/20160503120000/{DEAD}"
 SAID = "Archived copy of May 3, 2016 (Wayback Machine), 2 days before the link was first seen."
 

@@ -23,27 +23,27 @@ async def fail(site: Site, url: str, seen: Observation) -> None:
     await site.wiki.do(record_checks, [CheckedUrl(key(url), record, due)])
 
 
-async def test_a_page_s_findings_have_it_in_their_details(site: Site) -> None:
+async def test_a_page_s_findings_have_it_in_the_open(site: Site) -> None:
     await fail(site, WALLED, SILENT)
     body = await site.text(PAGE)
-    assert texts(body, f'//li[@class="link dead"]/details{EVIDENCE.replace("//", "/")}/bdi') == [
+    assert texts(body, f'//tr[@class="link dead"]{EVIDENCE}/bdi') == [
         "Not found on 7 days (for 3 weeks).",
         "Other pages of this host work.",
     ]
-    (words,) = texts(body, f'//li[@class="link doubtful"]/details{EVIDENCE.replace("//", "/")}')
+    (words,) = texts(body, f'//tr[@class="link doubtful"]{EVIDENCE}')
     assert words.startswith("Unreachable for 7 days (3 failing checks). It is called dead when")
 
 
 async def test_an_exact_day_is_read_in_the_history_alone_and_is_the_tooltip_of_all_words(site: Site) -> None:
     body = await site.text(PAGE)
     for kind in ("dead", "doubtful"):
-        item = f'//li[@class="link {kind}"]'
-        shown = " ".join(texts(body, f"{item}//text()[not(ancestor::ul)]"))
-        assert ("2017" in shown, "2017" in " ".join(texts(body, f"{item}//ul//text()"))) == (False, True)
+        item = f'//tr[@class="link {kind}"]'
+        shown = " ".join(texts(body, f"{item}//text()[not(ancestor::title)]"))
+        assert ("2017" in shown, "2017" in " ".join(texts(body, f"{item}//title//text()"))) == (False, True)
         times = zip(texts(body, f"{item}//time/@datetime"), texts(body, f"{item}//time/@title"), strict=True)
         assert all((iso[:4], title[-4:]) == ("2017", "2017") for iso, title in times)
-    assert texts(body, '//li[@class="link dead"]/p//time') == ["dead for 3 weeks"]
-    assert texts(body, f'//li[@class="link dead"]//p{EVIDENCE[3:]}//time/@title') == ["April 11, 2017"]
+    assert texts(body, '//tr[@class="link dead"]//span//time') == ["dead for 3 weeks"]
+    assert texts(body, f'//tr[@class="link dead"]{EVIDENCE}//time/@title') == ["April 11, 2017"]
 
 
 async def test_the_page_of_a_url_tells_it_below_the_reason(site: Site) -> None:

@@ -50,8 +50,8 @@ async def test_a_page_tells_repaired_links_apart_in_all_formats_also_while_its_w
         assert [dict(each.attrib) for each in tree.iterfind(".//repaired")] == [{"dead": "1", "doubtful": "0"}]
         body = await site.text(f"/externalLinkInfo?{WIKI}&pageid=9&lang=en")
         assert "2 dead, 1 of them with a copy on the page" in texts(body, '//ul[@class="counts"]/li')
-        assert [DEAD in text for text in texts(body, f'//li[contains(., "{NOTE}")]')] == [True]
-        assert len(texts(body, '//li[@class="link repaired dead"]')) == 1
+        assert [DEAD in text for text in texts(body, f'//tr[contains(., "{NOTE}")]')] == [True]
+        assert len(texts(body, '//tr[starts-with(@class, "link repaired dead")]')) == 1
     await lose(site, COPY)
     (page,) = (await answer_to(site, f"/api/page?{WIKI}&pageid=9&lang=de"))["pages"]  # no kept answer
     assert (page["counts"]["dead"], page["repaired"]["dead"]) == (3, 0), "the finding is back when the copy is gone"

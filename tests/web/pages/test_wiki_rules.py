@@ -70,7 +70,7 @@ async def looked_at(site: Site, name: str) -> dict[str, Any]:
             url: word
             for word in ("dead", "doubtful", "working")
             for url in shown
-            if texts(body, f'//li[@class="link {word}"][contains(., "{url}")]')
+            if texts(body, f'//tr[starts-with(@class, "link {word}")][contains(., "{url}")]')
         },
         "list": {link["normal"] for each in listed["pages"] for link in each["links"]},
         "list in HTML": {url for url in shown if texts(listing, f'//li[@class="link dead"][contains(., "{url}")]')},

@@ -135,6 +135,11 @@ class LinkReport(NamedTuple):
         return snapshot_of(self.normal)
 
     @property
+    def finest_reason(self) -> Reason | None:
+        """The reason of its finding; of a host that is down what its own newest check found."""
+        return self.record.reason if self.finding.reason is Reason.HOST_DOWN else self.finding.reason
+
+    @property
     def status(self) -> Status:
         """The newest status; INVALID for an invalid link, UNTRIED for one that was never checked."""
         if history := self.record.history:

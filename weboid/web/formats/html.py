@@ -66,18 +66,19 @@ def address_html(text: str) -> Markup:
     return Markup(f'<a href="{escape(href)}" rel="nofollow noopener noreferrer">{shown}</a>')
 
 
-def url_query(wiki: str, url: str, lang: str | None) -> str:
-    """The query of the pages about one URL, beginning with ``?``, as HTML for `link_item`.
+def url_query(wiki: str, url: str, lang: str | None, page: int | None = None) -> str:
+    """The query of the pages about one URL (of a page), beginning with ``?``, as HTML for `link_item`.
 
     A page has hundreds of links; leaving unescaped what a query may contain as it is saves time.
     """
     quoted = url if _UNQUOTED.fullmatch(url) else quote(url, safe="/:")
-    return f"?url={quoted}{_behind_url(wiki, lang)}"
+    return f"?url={quoted}{_behind_url(wiki, lang, page)}"
 
 
 @lru_cache(64)
-def _behind_url(wiki: str, lang: str | None) -> str:
-    return str(escape("&" + urlencode({"dbname": wiki} if lang is None else {"dbname": wiki, "lang": lang})))
+def _behind_url(wiki: str, lang: str | None, page: int | None) -> str:
+    place = {"dbname": wiki, "pageid": page, "lang": lang}
+    return str(escape("&" + urlencode({name: value for name, value in place.items() if value is not None})))
 
 
 def query(given: Parameters) -> str:

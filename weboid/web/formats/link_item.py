@@ -1,7 +1,7 @@
-"""One link as an item of a list in HTML: its values, and the item, which is written here and in no template.
+"""One link in HTML, as a row of the table of a page's links or as an item of a list; written here and in no template.
 
 A page has hundreds of them, and a template takes several times as long for each. All text is escaped here unless it is
-Markup already.
+Markup already. Every action stands in the open, without scripts; wikitext to be copied is in a field.
 """
 
 import re
@@ -15,8 +15,15 @@ from weboid.web.request.route import address_of
 from weboid.web.words.messages import Messages
 
 _KEPT: Final = 4_096
-_DEAD: Final = "dead"
-_ITEM: Final = '<li class="link '
+_WORKING: Final = (("url", "", "weboid-url-more"),)
+_OTHER: Final = (("report", "#check", "weboid-check-link"), *_WORKING)
+_DEAD: Final = (
+    ("report", "", "weboid-report-link"),
+    _OTHER[0],
+    ("replacement", "", "weboid-replacement-link"),
+    *_WORKING,
+)
+"""The actions by verdict: a route, an anchor on its page, and the words."""
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_.~/:?=%+-]*")
 """URLs that are the same in HTML, which `escape` finds out in three times the time."""
 
@@ -34,8 +41,13 @@ class StateView(NamedTuple):
     history: tuple[str, ...]
 
 
-StateHtml = tuple[str, str, str, tuple[str, ...]]
-"""Of an item: all up to the address, the reason, the details up to other forms, the actions divided at the query."""
+class StateHtml(NamedTuple):
+    """The same as HTML: the chip, the reason with its evidence, the checks, the actions divided at the query."""
+
+    chip: str
+    why: str
+    checks: str
+    actions: tuple[str, ...]
 
 
 class LinkView(NamedTuple):
@@ -56,46 +68,76 @@ class LinkView(NamedTuple):
     forms: Sequence[str]
     is_repaired: bool = False
     """True if the page offers a copy already: the item is marked quietly."""
+    is_reported: bool = False
+    """True if somebody reported that it works by hand."""
+    copy: str | None = None
+    """The address of the copy that is shown first."""
+    wikitext: str | None = None
+    """The words of the wiki for that copy, or for there being none."""
 
 
 def link_item(link: LinkView, query: str | None, say: Messages) -> str:
-    """The item as HTML; `query` is the query of the pages about the link alone, none if there are no such pages."""
-    (head, reason, details, actions), history = link.html, link.state.history
-    notes = _notes(link, say) if link.suspicious or link.details or link.copies else ""
-    quiet = head.replace(_ITEM, f"{_ITEM}repaired ", 1) if link.is_repaired else head
-    beginning = f"{quiet}{_address(link)}</p>\n{reason}{notes}"
-    if not (history or link.forms):
-        return f"{beginning}</li>\n"
-    given = say.html("weboid-form-given") if link.forms else ""
-    forms = "".join([f'<p>{given} <bdi class="url" dir="ltr">{escape(form)}</bdi></p>\n' for form in link.forms])
-    about = query.join(actions) if query and history else ""
-    return f"{beginning}{details}{forms}{about}</details>\n</li>\n"
+    """The link as an item of a list; `query` is the query of the pages about it, none if there are no such pages."""
+    return (
+        f'<li class="{_class_of(link)}">\n<p class="what">{_chips(link, say)}\n{_address(link)}</p>\n'
+        f"{link.html.why}{_notes(link, say)}{link.html.checks}{_actions_html(link, query, say)}</li>\n"
+    )
+
+
+def link_row(link: LinkView, query: str | None, say: Messages, *, is_stated: bool = False) -> str:
+    """The link as a row of a table, under the headings of `link_table`; `is_stated`: the row of its host has its state.
+
+    `query` as in `link_item`.
+    """
+    if is_stated:
+        chip = f" {_reported_chip(say)}" if link.is_reported else ""
+        head = f' stated"><th scope="row" colspan="2">{_address(link)}{chip}</th>'
+    else:
+        state = f'<td class="state">{_chips(link, say)}{link.html.why}</td>'
+        head = f'"><th scope="row">{_address(link)}</th>{state}'
+    return (
+        f'<tr class="{_class_of(link)}{head}<td class="checks">{link.html.checks}</td>'
+        f'<td class="act">{_notes(link, say)}{_actions_html(link, query, say)}</td></tr>\n'
+    )
+
+
+def state_html(state: StateView, icon: str, picture: str, say: Messages) -> StateHtml:
+    """`picture` is that of its history, empty = it has none."""
+    text = f'<bdi class="cdx-info-chip__text">{escape(state.words)}</bdi>'
+    reason = _reason(state.reason) if state.reason else ""
+    evidence = " ".join([f"<bdi>{escape(words)}</bdi>" for words in state.evidence])
+    checked = " · ".join(filter(None, (state.checked, state.status and str(escape(state.status)))))
+    return StateHtml(
+        f'<span class="cdx-info-chip chip {state.verdict}">{icon}{text}</span>',
+        f'{reason}<p class="evidence">{evidence}</p>\n' if evidence else reason,
+        f'{picture}<p class="detail">{checked}</p>\n' if checked else picture,
+        _actions(state.verdict, say) if state.history else (),
+    )
+
+
+def _class_of(link: LinkView) -> str:
+    return f"link repaired {link.state.verdict}" if link.is_repaired else f"link {link.state.verdict}"
+
+
+def _chips(link: LinkView, say: Messages) -> str:
+    return f"{link.html.chip} {_reported_chip(say)}" if link.is_reported else link.html.chip
+
+
+@lru_cache(_KEPT)
+def _reported_chip(say: Messages) -> Markup:
+    """The chip of a link of which somebody said that it works by hand."""
+    words = Markup('<span class="cdx-info-chip__text">{}</span>').format(say.html("weboid-chip-reported"))
+    return Markup('<span class="cdx-info-chip chip working">{}</span>').format(words)
 
 
 def _notes(link: LinkView, say: Messages) -> str:
+    if not (link.suspicious or link.details or link.copies or link.forms):
+        return ""
     warning = f'<p class="warning">{say.html("weboid-note-suspicious")}</p>' if link.suspicious else ""
     copies = [f'<p class="copy"><bdi>{escape(words)}</bdi></p>\n' for words in link.copies]
-    return "".join([warning, *[f"{_paragraph(words)}\n" for words in link.details], *copies])
-
-
-def state_html(state: StateView, icon: str, say: Messages) -> StateHtml:
-    """The details are closed at first."""
-    text = f'<bdi class="cdx-info-chip__text">{escape(state.words)}</bdi>'
-    chip = f'<span class="cdx-info-chip chip {state.verdict}">{icon}{text}</span>'
-    status = f' <span class="status">· {escape(state.status)}</span>' if state.status else ""
-    checked = state.checked or say.html("weboid-details")
-    details = [f"<details>\n<summary>{checked}{status}</summary>\n"]
-    if state.evidence:
-        evidence = " ".join([f"<bdi>{escape(words)}</bdi>" for words in state.evidence])
-        details.append(f'<p class="evidence">{evidence}</p>\n')
-    if state.history:
-        details += ['<ul class="history">\n', *map(_entry, state.history), "</ul>\n"]
-    return (
-        f'{_ITEM}{state.verdict}">\n<p class="what">{chip}\n',
-        _paragraph(state.reason) if state.reason else "",
-        "".join(details),
-        _actions(state.verdict == _DEAD, say),
-    )
+    given = say.html("weboid-form-given") if link.forms else ""
+    forms = [f'<p>{given} <bdi class="url" dir="ltr">{escape(form)}</bdi></p>\n' for form in link.forms]
+    return "".join([warning, *[_paragraph(words) for words in link.details], *copies, *forms])
 
 
 def _address(link: LinkView) -> str:
@@ -107,23 +149,33 @@ def _address(link: LinkView) -> str:
     return f'<a class="url" href="{href}" rel="nofollow noopener noreferrer"><bdi dir="ltr">{url}</bdi></a>{host}'
 
 
+@lru_cache(_KEPT)
+def _reason(words: str) -> str:
+    return _paragraph(words)
+
+
 def _paragraph(words: str) -> str:
-    return f"<p><bdi>{escape(words)}</bdi></p>"
+    return f"<p><bdi>{escape(words)}</bdi></p>\n"
+
+
+def _actions_html(link: LinkView, query: str | None, say: Messages) -> str:
+    actions = query.join(link.html.actions) if query else ""
+    copy = ""
+    if link.copy:
+        copy = f'<a href="{escape(link.copy)}" rel="nofollow noopener noreferrer">{say.html("weboid-open-copy")}</a>\n'
+    if link.wikitext:
+        copy += (
+            f"<label>{say.html('weboid-url-wikitext')} "
+            f'<input class="wikitext" readonly dir="ltr" value="{escape(link.wikitext)}"></label>\n'
+        )
+    return f'<p class="actions">{copy}{actions}</p>\n' if copy or actions else ""
 
 
 @lru_cache(_KEPT)
-def _entry(words: str) -> str:
-    return f"<li><bdi>{escape(words)}</bdi></li>\n"
-
-
-@lru_cache(_KEPT)
-def _actions(is_dead: bool, say: Messages) -> tuple[str, ...]:
-    """The links to the pages about a link, divided where its query belongs."""
-    keys = {"url": "weboid-url-about"}
-    if is_dead:
-        keys |= {"report": "weboid-report-link", "replacement": "weboid-replacement-link"}
-    pieces = ['<p class="actions">']
-    for route, key in keys.items():
+def _actions(verdict: str, say: Messages) -> tuple[str, ...]:
+    """The links to the pages about a link, divided where its query belongs; of one that works only to its own."""
+    pieces = [""]
+    for route, anchor, key in _WORKING if verdict == "working" else _DEAD if verdict == "dead" else _OTHER:
         pieces[-1] += f'<a href="{address_of(route)}'
-        pieces.append(f'" rel="nofollow noopener noreferrer">{say.html(key)}</a>\n')
-    return (*pieces[:-1], f"{pieces[-1]}</p>\n")
+        pieces.append(f'{anchor}" rel="nofollow">{say.html(key)}</a>\n')
+    return tuple(pieces)

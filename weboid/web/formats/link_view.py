@@ -9,7 +9,10 @@ from markupsafe import Markup, escape
 from weboid.core.archive.copies import Copies, ShownSnapshot
 from weboid.core.url.archives import Snapshot
 from weboid.core.verdict.link_report import COPY_WANTED, LinkReport
+from weboid.core.verdict.offered_wikitext import offered_wikitext
 from weboid.core.verdict.verdict import NO_CLAIMS, Verdict
+from weboid.core.wikitext.settings import WikiSettings
+from weboid.web.formats.bar_chart import history_svg
 from weboid.web.formats.html import address_html, icons, since_html, time_html
 from weboid.web.formats.link_item import LinkView, StateHtml, StateView, state_html
 from weboid.web.words import phrases
@@ -20,7 +23,11 @@ _KEPT: Final = 4_096
 _LINK: Final = Markup('<a href="{}" rel="nofollow noopener noreferrer">{}</a>')
 
 
-def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
+def link_view(link: LinkReport, day: int, say: Messages, settings: WikiSettings | None = None) -> LinkView:
+    """`settings` are those of the wiki, by which it writes of a copy."""
+    first = offered = None
+    if link.copies is not None:
+        first, offered = link.copies.first, offered_wikitext(link, settings, day)
     # Positional arguments are faster, and there are hundreds of links on a page.
     return LinkView(
         *_state(link.common, day, say),
@@ -33,6 +40,9 @@ def link_view(link: LinkReport, day: int, say: Messages) -> LinkView:
         () if link.copies is None else copies_html(link.copies, day, say),
         phrases.other_forms(link),
         link.is_repaired,
+        phrases.is_reported(link),
+        None if first is None else phrases.href(first.address),
+        None if offered is None else offered.template or offered.parameters or offered.dead,
     )
 
 
@@ -45,13 +55,24 @@ def _state(link: LinkReport, day: int, say: Messages) -> tuple[StateView, StateH
     state = StateView(
         verdict=link.finding.verdict.word,
         words=words,
-        reason=phrases.reason_words(link, day, say),
+        reason=phrases.reason_words(link, day, say, finest=True),
         evidence=tuple(phrases.evidence_words(link, day, say, lambda first: since_html(first, day, say))),
-        checked=None if checked is None else say.html("weboid-asked", time_html(checked, day, say)),
+        checked=None if checked is None else _asked(checked, day, say),
         status=phrases.status_words(link.status, say, link.record.http or None) if history else None,
         history=tuple([phrases.entry_words(entry, say) for entry in history]),
     )
-    return state, state_html(state, icons()[state.verdict], say)
+    picture = history_svg(history, [_entry(words) for words in state.history], day) if history else ""
+    return state, state_html(state, icons()[state.verdict], picture, say)
+
+
+@lru_cache(_KEPT)
+def _asked(checked: int, day: int, say: Messages) -> Markup:
+    return say.html("weboid-asked", time_html(checked, day, say))
+
+
+@lru_cache(_KEPT)
+def _entry(words: str) -> str:
+    return str(escape(words))
 
 
 def _details(link: LinkReport, day: int, say: Messages) -> list[str]:

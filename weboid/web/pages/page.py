@@ -20,6 +20,7 @@ from weboid.web.formats.machine_format import SCRIPT_TYPE, payload_format, scrip
 from weboid.web.http.cache import CACHE_CONTROL, Kept
 from weboid.web.http.lanes import lanes_of
 from weboid.web.http.respond import has_tag, sent, tag_of
+from weboid.web.pages.link_table import sort_of
 from weboid.web.pages.page_view import html_steps
 from weboid.web.pages.start import StartPage
 from weboid.web.pages.suggested_titles import SuggestedTitles
@@ -125,7 +126,7 @@ class LinksPage:
             return (yield from writer.steps(payload))
 
         verdicts = tuple(sorted(verdict.value for verdict in shown.verdicts))
-        variant = (say.language.code, shown.extent, verdicts, shown.copied)
+        variant = (say.language.code, shown.extent, verdicts, shown.copied, shown.reason, shown.repaired)
         rendering = _Rendering(writer.content_type, shown.extent, variant, steps, "Accept")
         query = page_query_of(given, MOST_SENT if request.method == hdrs.METH_POST else MOST_PAGES)
         return await self._kept_or_made(request, given, query, rendering)
@@ -134,6 +135,7 @@ class LinksPage:
         say, source = html_words(request, given), self._service.source
         query, names = page_query_of(given), await self._service.wiki_names()
         shown = link_filter_of(given, Extent.FINDINGS)
+        sort_of(given)  # before the wiki is asked
 
         def steps(answer: PageAnswer) -> Steps[bytes]:
             return (yield from html_steps(answer, shown, names, given, say, source)).encode("utf-8", "replace")

@@ -7,22 +7,20 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from weboid.core.verdict.link_report import PageReport
+from weboid.core.verdict.link_report import COPY_WANTED, PageReport
 from weboid.core.verdict.verdict import Verdict
-from weboid.mechanism.slices import Steps, batches
+from weboid.mechanism.slices import Steps
 from weboid.store.pages.wiki import StoredWiki
 from weboid.web.answer.report import PageAnswer
-from weboid.web.formats.html import query, render_steps, time_html, url_query
-from weboid.web.formats.link_item import link_item
-from weboid.web.formats.link_view import link_view
-from weboid.web.request.parameters import LinkFilter, Parameters, without
+from weboid.web.formats.html import query, render_steps, time_html
+from weboid.web.pages.link_table import choices_of, table_steps
+from weboid.web.request.parameters import FILTERED, LinkFilter, Parameters, without
 from weboid.web.request.route import address_of
 from weboid.web.words import phrases
 from weboid.web.words.messages import Messages
 
 _MAIN: Final = 0
-_SOME: Final = 20
-"""Links that are written at a time: a fraction of a millisecond."""
+_FILTERS: Final = ("extent", "verdict", "reason", "copy", "repaired")
 _COUNTED: Final = (
     *(Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM),
     *(Verdict.INVALID, Verdict.WORKING, Verdict.UNKNOWN),
@@ -50,9 +48,10 @@ def html_steps(
             first=query(beginning) if "continue" in given else None,
             next=None if answer.next is None else query({**beginning, "continue": str(answer.next)}),
             is_all=shown.is_all,
-            switch=query(
-                {**without(given, "extent", "verdict", "copy", "continue"), "all": "0" if shown.is_all else "1"}
-            ),
+            hidden=without(given, "continue", "reason", "copy", "repaired", "sort"),
+            may_copy=shown.verdicts <= COPY_WANTED,
+            is_filtered=any(name in given for name in _FILTERS),
+            switch=query({**without(given, *_FILTERS, "continue"), "all": "0" if shown.is_all else "1"}),
         )
     )
 
@@ -62,12 +61,8 @@ def _page_view(
 ) -> Steps[dict[str, Any]]:
     counts = Counter([link.finding.verdict for link in page.links])
     repaired = Counter([link.finding.verdict for link in page.links if link.is_repaired])
-    wiki, lang, listed = given.get("dbname", ""), given.get("lang"), []
-    for some in batches(list(filter(shown.fits, page.links)), _SOME):
-        for link in some:
-            about = url_query(wiki, link.normal, lang) if link.normal else None
-            listed.append(link_item(link_view(link, answer.day, say), about, say))
-        yield
+    listed = page.links if shown.is_all else tuple(filter(shown.fits, page.links))
+    table = yield from table_steps(page, answer, listed, given, say)
     name = phrases.visible(page.title)
     title = Markup("<bdi>{}</bdi>").format(name)
     if address := page_address(page, answer.wiki):
@@ -77,17 +72,33 @@ def _page_view(
         "heading": say.html("weboid-page-heading", title),
         "read": None if page.live else say.html("weboid-page-read", time_html(page.read, answer.day, say)),
         "total": len(page.links),
+        "shown": None
+        if len(listed) == len(page.links)
+        else say.text("weboid-page-shown", len(listed), len(page.links)),
         "counts": [
-            (verdict.word, count_words(verdict, counts[verdict], repaired[verdict], say))
+            (
+                verdict.word,
+                count_words(verdict, counts[verdict], repaired[verdict], say),
+                _verdict_query(verdict, given),
+            )
             for verdict in _COUNTED
             if counts[verdict]
         ],
+        "choices": choices_of(page.links, say),
         "part": None
         if (part := page.part) is None
         else say.text("weboid-page-part", part.first + 1, part.end, part.total),
         "repair": _repair_of(page, answer, given) if counts[Verdict.DEAD] > repaired[Verdict.DEAD] else None,
-        "listed": Markup("\n".join([*listed, ""])),
+        "listed": table if listed else None,
     }
+
+
+def _verdict_query(verdict: Verdict, given: Parameters) -> str | None:
+    """The query of the links with this verdict, or of those with any if it is chosen; None if it cannot be chosen."""
+    if verdict not in FILTERED:
+        return None
+    others = without(given, "continue", "extent", "all", "verdict", *(() if verdict in COPY_WANTED else ("copy",)))
+    return query(others if given.get("verdict") == verdict.word else {**others, "verdict": verdict.word})
 
 
 def _repair_of(page: PageReport, answer: PageAnswer, given: Parameters) -> dict[str, str | None] | None:

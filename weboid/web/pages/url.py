@@ -4,13 +4,10 @@ It is for people only, who prove it once by sending a form of ours. A program ge
 has it, and the pages that are shown are never those of another farm (P-1).
 """
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from aiohttp import web
 
-from weboid.core.record.history import History
-from weboid.core.record.reasons import status_outcome
 from weboid.core.url.classify import Classified, UrlClass
 from weboid.core.url.farms import WikiName
 from weboid.core.url.keys import key_of
@@ -22,6 +19,7 @@ from weboid.store.lists.links import UsingPage, list_uses
 from weboid.store.urls.url import find_urls
 from weboid.web.answer.page import payload_steps
 from weboid.web.formats import html
+from weboid.web.formats.bar_chart import WIDTH, bars_of
 from weboid.web.formats.link_view import link_view
 from weboid.web.pages.url_copies import copies_view, find_about_copies
 from weboid.web.pages.url_form import UrlForm
@@ -37,21 +35,6 @@ _CURSORS: Final = ("after", "spamafter")
 _PLACES: Final = 100
 _CURSOR: Final = Cursor(PAGES, PAGES)
 """A wiki and a page."""
-
-
-WIDTH: Final = 600
-"""Of the chart of a history."""
-_LEAST_WIDTH: Final = 6
-"""Of a bar, so that a single day can be seen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A status of a URL over some days: a bar at `x` that is `width` wide, out of `WIDTH`."""
-
-    x: int
-    width: int
-    outcome: str
 
 
 class UrlPage:
@@ -153,20 +136,3 @@ def _more(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
         "first": say.date(history[-1].first) if history else None,
         "today": say.date(day),
     }
-
-
-def bars_of(history: History, day: int) -> list[Bar]:
-    """The bars of a history, oldest first, on a line from its first day to `day`; the gaps between them are unknown.
-
-    They show nothing that the page does not say in words, too (U-3).
-    """
-    if not history:
-        return []
-    first = history[-1].first
-    scale = WIDTH / (max(day, history[0].last) - first + 1)
-    bars: list[Bar] = []
-    for entry in reversed(history):
-        width = max(_LEAST_WIDTH, round((entry.last - entry.first + 1) * scale))
-        x = min(round((entry.first - first) * scale), WIDTH - width)
-        bars.append(Bar(x, width, status_outcome(entry.status).value))
-    return bars

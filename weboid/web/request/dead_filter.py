@@ -6,27 +6,23 @@ from weboid.core.url.hosts import InvalidUrl, host_form
 from weboid.core.url.patterns import is_domain
 from weboid.core.url.urls import parse
 from weboid.store.lists.links import DeadFilter
-from weboid.web.request.parameters import Parameters, copied_of, namespace_of
+from weboid.web.request.parameters import Parameters, copied_of, namespace_of, repaired_of
 from weboid.web.request.problem import Problem
 
 NAMES: Final = ("copy", "repaired", "domain", "path", "namespace", "category")
 _PAGES: Final = frozenset({"category", "page", "pageid", "curid"})
-_REPAIRED: Final = {"yes": True, "no": False}
 
 
 def dead_filter_of(given: Parameters) -> DeadFilter:
     """The filter that is given, without the pages of its category, which the wiki knows; raises Problem."""
     if "domain" in given and _PAGES & given.keys():
         raise Problem(400, "domain-or-category")
-    if given.get("repaired", "no") not in _REPAIRED:
-        raise Problem(400, "repaired")
-    repaired = _REPAIRED[given["repaired"]] if "repaired" in given else None
     domain, namespace, copied = (
         domain_of(given["domain"]) if "domain" in given else "",
         namespace_of(given),
         copied_of(given),
     )
-    return DeadFilter(domain, None, _path_of(given), namespace, copied, repaired)
+    return DeadFilter(domain, None, _path_of(given), namespace, copied, repaired_of(given))
 
 
 def domain_of(text: str) -> str:

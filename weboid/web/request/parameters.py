@@ -11,6 +11,7 @@ from datetime import date
 from typing import Final
 
 from weboid.core.record.days import days_from_epoch
+from weboid.core.record.reasons import Reason
 from weboid.core.url.farms import WikiName, parse_wiki_name
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
@@ -35,9 +36,13 @@ _MOST_TITLE: Final = 300
 """Bytes: MediaWiki's 255 and a namespace prefix."""
 _REVISION: Final = re.compile(r"[1-9][0-9]{0,17}")
 _BOOKMARK: Final = re.compile(r"([0-9]{1,3})\.([0-9]{1,7})\.([0-9]{1,18})\.([0-9a-f]{1,8})")
-_VERDICTS: Final = {verdict.word: verdict for verdict in (Verdict.DEAD, Verdict.DOUBTFUL, Verdict.WORKING)}
+FILTERED: Final = (Verdict.DEAD, Verdict.DOUBTFUL, Verdict.WORKING)
+"""The verdicts by which links are filtered."""
+_VERDICTS: Final = {verdict.word: verdict for verdict in FILTERED}
 _EXTENTS: Final = frozenset(extent.value for extent in Extent)
 _COPIED: Final = {"with": True, "without": False}
+_REPAIRED: Final = {"yes": True, "no": False}
+_REASONS: Final = {reason.word: reason for reason in Reason}
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CALLBACK: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*")
 _MOST_CALLBACK: Final = 64
@@ -45,10 +50,11 @@ _NAMESPACE: Final = re.compile(r"[0-9]{1,9}")
 _CATEGORY: Final = "category:"
 _DEFAULT_CALLBACK: Final = "weboid.externalLinkProblem"
 
+_FILTERS: Final = frozenset({"verdict", "reason", "copy", "repaired"})
 LANGUAGE: Final = frozenset({"lang", "uselang"})
 PAGE_NAMES: Final = LANGUAGE | {
     *("dbname", "pageid", "curid", "title", "revid"),
-    *("all", "extent", "verdict", "copy", "at", "format", "callback", "continue"),
+    *("all", "extent", "verdict", "reason", "copy", "repaired", "at", "format", "callback", "continue"),
 }
 """The parameters of a request for the links of pages."""
 
@@ -100,21 +106,30 @@ class PageQuery:
 
 @dataclass(frozen=True, slots=True)
 class LinkFilter:
-    """The links of an answer to be shown: those of the extent that have one of the verdicts, if any are given, and need
-    a copy and have one (`copied`), or have none; None = whether they do or not (W-4)."""
+    """The links of an answer to be shown: those of the extent that have one of the verdicts, if any are given, that
+    reason, and need a copy and have one (`copied`), or have none, also on the page (`repaired`); None = whether they do
+    or not (W-4)."""
 
     extent: Extent
     verdicts: frozenset[Verdict] = frozenset()
     copied: bool | None = None
+    reason: Reason | None = None
+    repaired: bool | None = None
 
     @property
     def is_all(self) -> bool:
         """True if all links are to be shown, in any case."""
-        return self.extent is Extent.ALL and not self.verdicts and self.copied is None
+        return self == LinkFilter(Extent.ALL)
 
     def fits(self, link: LinkReport) -> bool:
         """True if the link is to be shown."""
         if not is_included(link, self.extent) or (self.verdicts and link.finding.verdict not in self.verdicts):
+            return False
+        if self.reason is not None and self.reason not in (link.finding.reason, link.finest_reason):
+            return False
+        if self.repaired is not None and (
+            link.finding.verdict not in COPY_WANTED or link.is_repaired is not self.repaired
+        ):
             return False
         return self.copied is None or (link.copies is not None and bool(link.copies.snapshots) is self.copied)
 
@@ -210,6 +225,22 @@ def copied_of(given: Parameters) -> bool | None:
     return _COPIED[given["copy"]]
 
 
+def reason_of(given: Parameters) -> Reason | None:
+    """The reason of the links that are to be shown, None = any; raises Problem."""
+    if "reason" not in given:
+        return None
+    if given["reason"] not in _REASONS:
+        raise Problem(400, "reason")
+    return _REASONS[given["reason"]]
+
+
+def repaired_of(given: Parameters) -> bool | None:
+    """True for links whose page offers a copy already, False for those without (L-10); None = both. Raises Problem."""
+    if given.get("repaired", "no") not in _REPAIRED:
+        raise Problem(400, "repaired")
+    return _REPAIRED[given["repaired"]] if "repaired" in given else None
+
+
 def at_of(given: Parameters) -> int | None:
     """The day of the citation that is given, negative before 2017; raises Problem."""
     if "at" not in given:
@@ -223,8 +254,7 @@ def at_of(given: Parameters) -> int | None:
 
 
 def extent_of(given: Parameters, otherwise: Extent) -> Extent:
-    """The extent that is given; else all links if they are requested or filtered by verdicts or copies, else the
-    default extent of the format.
+    """The extent that is given; else all links if they are requested or filtered, else that of the format.
 
     Raises Problem, also where `all` says otherwise.
     """
@@ -232,7 +262,7 @@ def extent_of(given: Parameters, otherwise: Extent) -> Extent:
         raise Problem(400, "all")
     is_all = given.get("all") == "1"
     if "extent" not in given:
-        return Extent.ALL if is_all or verdicts_of(given) or copied_of(given) is not None else otherwise
+        return Extent.ALL if is_all or not _FILTERS.isdisjoint(given) else otherwise
     if given["extent"] not in _EXTENTS:
         raise Problem(400, "page-extent")
     extent = Extent(given["extent"])
@@ -243,8 +273,8 @@ def extent_of(given: Parameters, otherwise: Extent) -> Extent:
 
 def link_filter_of(given: Parameters, otherwise: Extent) -> LinkFilter:
     """The filter that is given; `otherwise` as in `extent_of`. Raises Problem."""
-    verdicts, copied = verdicts_of(given), copied_of(given)
-    return LinkFilter(extent_of(given, otherwise), verdicts, copied)
+    extent = extent_of(given, otherwise)
+    return LinkFilter(extent, verdicts_of(given), copied_of(given), reason_of(given), repaired_of(given))
 
 
 def callback_of(given: Parameters) -> str:

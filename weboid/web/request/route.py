@@ -102,14 +102,14 @@ def _calls(name: str, path: str, lane: Lane) -> Route:
 _PLACE: Final = ("url", "dbname")
 _OF_PAGE: Final = (*_PLACE, "pageid")
 _REVISION: Final = ("dbname", "pageid", "curid", "title", "revid")
-_FOR_PEOPLE: Final = PAGE_NAMES - {"revid", "format", "callback"}
-_NOT_FOR_CALLS: Final = frozenset({"all", "extent", "verdict", "copy", "format"})
+_FOR_PEOPLE: Final = PAGE_NAMES - {"revid", "format", "callback"} | {"sort"}
+_NOT_FOR_CALLS: Final = frozenset({"all", "extent", "verdict", "reason", "copy", "repaired", "format"})
 _WHOLE: Final = ("dbname", "namespace", "category", "after")
 _SCOPE: Final = ("dbname", "page", "pageid", "curid", "category")
 _CHOICE: Final = ("copy", "repaired", "domain", "path", "namespace", "category")
 _SPAM: Final = ("dbname", "namespace", "sort", "after", "format")
 _SEARCH: Final = ("pattern", "dbname", "namespace", "verdict", "copy")
-_URL: Final = _lang_and(*_PLACE, "at", "after", "spamafter")
+_URL: Final = _lang_and(*_OF_PAGE, "at", "after", "spamafter")
 _ORDERS: Final = ("starts", *WantedTask.__dataclass_fields__)
 _PING: Final = (*_WHOLE, "pageid", "curid", "title", "format")
 
@@ -129,7 +129,7 @@ ROUTES: Final = (
     Route(
         "page",
         "/page/{wiki}/{title}",
-        parameters=_lang_and("all", "extent", "verdict", "copy", "at", "continue"),
+        parameters=_lang_and("all", "extent", "verdict", "reason", "copy", "repaired", "sort", "at", "continue"),
         cost=1,
         lane=Lane.PAGES,
         counts_pages=True,

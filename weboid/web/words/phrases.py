@@ -86,9 +86,9 @@ def _since(key: str, days: int | None, say: Messages) -> str:
     return words if days is None else say.text("weboid-verdict-since", words, say.span(days))
 
 
-def reason_words(link: LinkReport, day: int, say: Messages) -> str | None:
+def reason_words(link: LinkReport, day: int, say: Messages, *, finest: bool = False) -> str | None:
     """The reason of the verdict, as a sentence, or what is hinted of an unchecked link; None where nothing explains."""
-    if (reason := link.finding.reason) is not None:
+    if (reason := link.finest_reason if finest else link.finding.reason) is not None:
         return say.text(f"weboid-reason-{reason.word}")
     if link.invalid is not None:
         return say.text(f"weboid-invalid-{link.invalid.value}")
@@ -161,9 +161,14 @@ def _needed_words(grounds: Grounds, reason: Reason, day: int, say: Messages) -> 
     return say.text("weboid-evidence-needs-missing" if is_missing else "weboid-evidence-needs", grounds.needs_days)
 
 
+def is_reported(link: LinkReport) -> bool:
+    """True if somebody reported it to work by hand (H-1): a claim, shown of dead and doubtful links only."""
+    return link.claims.reported is not None and link.finding.verdict in (Verdict.DEAD, Verdict.DOUBTFUL)
+
+
 def report_words(link: LinkReport, day: int, say: Messages) -> str | None:
-    """That somebody reported it to work by hand, and when (H-1): a claim, shown of dead and doubtful links only."""
-    if link.claims.reported is None or link.finding.verdict not in (Verdict.DEAD, Verdict.DOUBTFUL):
+    """The claim that it works by hand, and when it was made; None if there is none."""
+    if link.claims.reported is None or not is_reported(link):
         return None
     return say.text("weboid-note-reported", say.distance(link.claims.reported - day))
 
