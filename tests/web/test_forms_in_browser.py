@@ -90,6 +90,24 @@ def alert(page: Page) -> Locator:
     return page.get_by_role("alert")
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("language", ["en", "ar"])
+async def test_the_keyboard_leads_from_the_page_of_a_wiki_to_the_form_that_reports_a_link(
+    people: People, browser: Browser, language: str
+) -> None:
+    async with open_phone(browser, language) as page:
+        await page.goto(f"{people.site.url}/wiki/{WIKI}")
+        for way in ("/externalLinkInfo?", "/report?"):
+            shown = page.locator(f'main a[href^="{way}"]').first
+            if not await shown.is_visible():
+                await shown.locator("xpath=ancestor::details[1]/summary").press("Enter")
+            await shown.evaluate("shown => shown.setAttribute('data-way', '')")
+            await tab_to(page, page.locator("[data-way]"))
+            await page.keyboard.press("Enter")
+            await page.wait_for_url(f"**{way.removesuffix('?')}**")
+        await tab_to(page, page.locator('form[action="/report"] button[type="submit"]'))
+
+
 async def test_a_reader_asks_about_a_page_by_keyboard_and_in_another_language(people: People, browser: Browser) -> None:
     async with open_phone(browser) as page:
         await page.goto(people.site.url)

@@ -1,5 +1,7 @@
 """The page of a wiki: its counts over months, its worst domains, the newest and oldest dead links, its pass (W-6)."""
 
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 from support.listed import add_pages, texts
 from support.webservice import DEAD, TODAY, Site
@@ -48,6 +50,13 @@ async def test_many_days_have_a_bar_for_each_week(site: Site, days: int, bars: i
     newest = texts(body, "//details//tbody/tr[1]/td")
     assert newest == ([str(TODAY + 399), str((TODAY + 399) // 2), "7", *changed] if bars else [])
     assert "about 1,000" in body
+
+
+async def test_links_lead_to_what_is_known_of_them_on_this_wiki(site: Site) -> None:
+    await add_pages(site, {7: ("P7", ["http://dead.demo/7?a=1&b=2"])})
+    addresses = texts(await site.text(PATH), '//main//a[starts-with(@href, "/url")]/@href')
+    assert {tuple(parse_qs(urlsplit(each).query)) for each in addresses} == {("url", "dbname", "lang")}
+    assert len(addresses) >= 4
 
 
 async def test_titles_and_domains_of_a_wiki_are_escaped(site: Site) -> None:

@@ -36,7 +36,8 @@ _ADDRESS: Final = re.compile(r'\{\{ url\("([^"]*)"\) \}\}')
 
 def problem_html(problem: Problem, wikis: Sequence[str], given: Parameters, say: Messages, source: str) -> str:
     """The page of an error, with the form to correct it."""
-    return render("problem.html", say, given, source, wikis, message=problem_words(problem, say), near=problem.near)
+    values = {"message": problem_words(problem, say), "near": problem.near, "missing": problem.http == 404}
+    return render("problem.html", say, given, source, wikis, **values)
 
 
 def problem_words(problem: Problem, say: Messages) -> Markup:
@@ -116,7 +117,7 @@ def _values(
         lang_query=query(lang) if lang else "",
         page_query=lambda wiki, page: query({"dbname": wiki, "pageid": str(page), **lang}),
         wiki_query=lambda wiki: query({"dbname": wiki, **lang}),
-        url_query=lambda wiki, url: url_query(wiki, url, given.get("lang")),
+        url_query=lambda wiki, url: Markup(url_query(wiki, url, given.get("lang"))),
         link_item=lambda link, query: Markup(link_item(link, query, say)),
         visible=phrases.visible,
         style=style().name,
