@@ -133,25 +133,18 @@ function entry( { elements: { create }, words }, { title, dead, views } ) {
  * Opens the list.
  *
  * @param {any} marks the part that has elements and words
+ * @param {any} card the part that has dialogs
  * @param {Object<string,any>} question
  */
-function open( marks, question ) {
+function open( marks, { showDialog }, question ) {
 	const { elements: { bounded, button, create }, words } = marks;
-	const dialog = /** @type {HTMLDialogElement} */ ( create( 'dialog', 'weboid-settings weboid-pages' ) );
-	const title = create( 'h2', 'weboid-title', mw.msg( 'weboid-gadget-list-title' ) );
-	title.id = 'weboid-list-title';
 	const status = create( 'p', '', mw.msg( 'weboid-gadget-repair-wait' ) );
 	status.setAttribute( 'role', 'status' );
 	const list = create( 'ul', 'weboid-list' );
-	dialog.append( title, status, list, create(
-		'div', 'weboid-buttons', button( 'weboid-button', mw.msg( 'weboid-gadget-close' ), () => dialog.close() )
-	) );
-	dialog.lang = mw.config.get( 'wgUserLanguage' );
-	dialog.dir = document.documentElement.dir;
-	dialog.setAttribute( 'aria-labelledby', title.id );
-	dialog.addEventListener( 'close', () => dialog.remove() );
-	document.body.append( dialog );
-	dialog.showModal();
+	const close = button( 'weboid-button', mw.msg( 'weboid-gadget-close' ), () => dialog.close() );
+	const dialog = showDialog(
+		'weboid-pages', mw.msg( 'weboid-gadget-list-title' ), status, list, create( 'div', 'weboid-buttons', close )
+	);
 	askWiki( question ).then( ( { query = {} } ) => {
 		const rows = query.pages || query.usercontribs || [];
 		const ids = rows.map( ( /** @type {any} */ row ) => row.pageid ).filter( Boolean );
@@ -173,7 +166,7 @@ function offer() {
 		messages.load( 'more' ).then(
 			() => addButton( 't-weboid-list', mw.msg( 'weboid-gadget-list-title' ), () => {
 				Promise.all( [ useLater( 'marks' ), useLater( 'card' ), mw.loader.using( 'mediawiki.api' ) ] )
-					.then( ( [ marks ] ) => open( marks, question ) ).catch( mw.log.error );
+					.then( ( [ marks, card ] ) => open( marks, card, question ) ).catch( mw.log.error );
 			} ), mw.log.error
 		);
 	}

@@ -8,6 +8,7 @@
 const {
 	elements: { bounded, button, create, isolated, link: linkTo, urlText, webAddress, withParts }, words
 } = require( 'ext.gadget.weboid-marks' );
+const { showDialog } = require( 'ext.gadget.weboid-card' );
 const { diff } = require( './repair-diff.js' );
 
 const MOST_LEFT = 100;
@@ -159,9 +160,6 @@ function isTicked( label ) {
  * @return {Weboid.RepairDialog}
  */
 function createDialog( { canSave, isField, onChoose, onApply, onSave } ) {
-	const dialog = /** @type {HTMLDialogElement} */ ( create( 'dialog', 'weboid-settings weboid-repair' ) );
-	const title = create( 'h2', 'weboid-title', mw.msg( 'weboid-gadget-repair-title' ) );
-	title.id = 'weboid-repair-title';
 	const status = create( 'p', 'weboid-status' );
 	status.setAttribute( 'role', 'status' );
 	const error = create( 'p', 'weboid-error' );
@@ -191,15 +189,10 @@ function createDialog( { canSave, isField, onChoose, onApply, onSave } ) {
 		apply.disabled = save.disabled = isBusy || !hasChanges;
 		dialog.setAttribute( 'aria-busy', String( isBusy ) );
 	};
-	dialog.append( title, status, list, rest, field, error, create(
-		'div', 'weboid-buttons', cancel, apply, canSave ? save : null
-	) );
-	dialog.lang = mw.config.get( 'wgUserLanguage' );
-	dialog.dir = document.documentElement.dir;
-	dialog.setAttribute( 'aria-labelledby', title.id );
-	dialog.addEventListener( 'close', () => dialog.remove() );
-	document.body.append( dialog );
-	dialog.showModal();
+	const dialog = showDialog(
+		'weboid-repair', mw.msg( 'weboid-gadget-repair-title' ), status, list, rest, field, error,
+		create( 'div', 'weboid-buttons', cancel, apply, canSave ? save : null )
+	);
 
 	return {
 		offer: ( changes ) => changes.forEach( ( change ) => {

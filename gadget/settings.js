@@ -6,6 +6,7 @@
 
 const { config, preferences } = require( 'ext.gadget.weboid-page' );
 const { elements: { button, create } } = require( 'ext.gadget.weboid-marks' );
+const { showDialog } = require( './dialog.js' );
 
 /**
  * @param {HTMLFormElement} form
@@ -96,9 +97,6 @@ function groups( now ) {
  * Lets the reader choose, in a dialog that keeps the focus until it is closed.
  */
 function open() {
-	const dialog = /** @type {HTMLDialogElement} */ ( create( 'dialog', 'weboid-settings' ) );
-	const title = create( 'h2', 'weboid-title', mw.msg( 'weboid-gadget-settings-title' ) );
-	title.id = 'weboid-settings-title';
 	const error = create( 'p', 'weboid-error' );
 	error.setAttribute( 'role', 'alert' );
 	const cancel = button(
@@ -109,7 +107,6 @@ function open() {
 	) );
 	const form = /** @type {HTMLFormElement} */ ( create(
 		'form', '',
-		title,
 		// Read anew: saving all of them must not undo what another tab has changed.
 		...groups( preferences.read() ),
 		create( 'p', 'weboid-subtle', mw.msg( 'weboid-gadget-settings-when' ) ),
@@ -125,11 +122,7 @@ function open() {
 			error.textContent = mw.msg( 'weboid-gadget-settings-failed' );
 		} );
 	} );
-	dialog.setAttribute( 'aria-labelledby', title.id );
-	dialog.addEventListener( 'close', () => dialog.remove() );
-	dialog.append( form );
-	document.body.append( dialog );
-	dialog.showModal();
+	const dialog = showDialog( '', mw.msg( 'weboid-gadget-settings-title' ), form );
 }
 
 module.exports = { open };

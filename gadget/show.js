@@ -23,6 +23,12 @@ const PATIENCE_MS = 1000;
 /** In which elements links are not the content's. */
 const NOT_CONTENT = '.mw-editsection, .weboid-summary';
 
+/** In which elements a link and its copy stand together. */
+const TOGETHER = 'li, p, td, th, dd, dt, caption, figcaption';
+
+/** How far into an address one that it contains begins at least. */
+const WITHIN = 13;
+
 /** @type {WeakSet<HTMLAnchorElement>} links that have been looked at */
 const seen = new WeakSet();
 
@@ -86,6 +92,27 @@ function openCard( mark, link, answerDay, byHover ) {
 }
 
 /**
+ * What is known of the links of a page, for each place: where a link has its copy next to it, it is not repaired at its
+ * other places.
+ *
+ * @param {Map<HTMLAnchorElement,Weboid.Link>} found
+ * @return {Array<[HTMLAnchorElement,Weboid.Link]>}
+ */
+function byPlace( found ) {
+	const hasCopy = ( /** @type {HTMLAnchorElement} */ element ) => {
+		const own = ( element.getAttribute( 'href' ) || '' ).replace( /^([a-z]+:)?\/\/(www\.)?|\/+$/gi, '' );
+		return Array.from( ( element.closest( TOGETHER ) || element ).querySelectorAll( 'a[href]' ) )
+			.some( ( other ) => ( other.getAttribute( 'href' ) || '' ).includes( own, WITHIN ) );
+	};
+	const repaired = Array.from( found ).filter( ( [ element, link ] ) => link.repaired && hasCopy( element ) );
+	const places = new Set( repaired.map( ( [ element ] ) => element ) );
+	const links = new Set( repaired.map( ( [ , link ] ) => link ) );
+	return Array.from( found, ( [ element, link ] ) => [
+		element, links.has( link ) && !places.has( element ) ? Object.assign( {}, link, { repaired: false } ) : link
+	] );
+}
+
+/**
  * Marks the links of a part of the page.
  *
  * @param {HTMLElement} root
@@ -95,9 +122,6 @@ function openCard( mark, link, answerDay, byHover ) {
  */
 function show( root, answer, ownHosts ) {
 	const index = core.createIndex( ownHosts );
-	if ( answer.links.some( ( link ) => link.verdict === 'dead' && !link.repaired ) ) {
-		repairing.offerRepair();
-	}
 	const links = /** @type {HTMLAnchorElement[]} */ ( Array.from( root.querySelectorAll( 'a[href]' ) ) );
 	return eachInSlices( links, ( element ) => {
 		if ( !seen.has( element ) && !element.closest( NOT_CONTENT ) ) {
@@ -106,7 +130,11 @@ function show( root, answer, ownHosts ) {
 		}
 	} ).then( () => inSlices( index.step ) ).then( () => {
 		const found = index.find( answer.links );
-		return eachInSlices( Array.from( found ), ( [ element, link ] ) => {
+		const here = byPlace( found );
+		if ( here.some( ( [ , link ] ) => link.verdict === 'dead' && !link.repaired ) ) {
+			repairing.offerRepair();
+		}
+		return eachInSlices( here, ( [ element, link ] ) => {
 			// The content may have been replaced in the meantime.
 			if ( element.isConnected ) {
 				marks.mark( element, link, {

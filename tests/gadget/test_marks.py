@@ -85,6 +85,20 @@ async def test_a_link_with_a_copy_on_the_page_is_not_marked_or_by_preference_qui
     assert "2 are dead, one is doubtful. 2 of them have a copy on the page." in await page.locator("main").inner_text()
 
 
+async def test_a_place_without_a_copy_is_marked_though_another_place_of_the_link_has_one(page: Page) -> None:
+    url, copy = "http://a.example/x", "https://web.archive.org/web/2016/http://a.example/x"
+    place = f"<p><a href='{url}'>link</a></p>"
+    show = "require( './show.js' ).show( document.querySelector( 'main' ), { links, day: '' }, [] )"
+    link = {**DEAD, "normal": url, "given": [], "repaired": True}
+    for body, marked in [
+        (f"<p><a href='{url}'>one</a> <a href='{copy}'>copy</a></p>{place}{place}", 2),
+        (f"{place}{place}<a href='{copy}'>copy</a>", 0),
+    ]:
+        await load_page(page, body)
+        await page.evaluate(f"links => (mw.requestIdleCallback = work => setTimeout( work ), {show})", [link])
+        assert await page.locator("a + .weboid-place > .weboid-mark-dead").count() == marked, body
+
+
 async def test_a_link_of_which_only_a_hint_is_known_is_marked_like_a_doubt_and_by_preference_not_at_all(
     page: Page,
 ) -> None:
