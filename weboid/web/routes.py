@@ -31,6 +31,7 @@ from weboid.web.http.tokens import clients_of
 from weboid.web.identity.oauth import Provider
 from weboid.web.pages import about
 from weboid.web.pages.domain import DomainPage
+from weboid.web.pages.edit_section import SectionEditor
 from weboid.web.pages.lists import ListPages
 from weboid.web.pages.page import LinksPage
 from weboid.web.pages.repair_page import RepairPage
@@ -110,6 +111,7 @@ def _pages(service: Service, config: Config, wikis: Wikis, status: StatusPage) -
     yield "dead-links", "GET", lists.dead
     yield "spam-pages", "GET", PagesWithSpam(service).page
     yield "repair", "GET", RepairPage(service).page
+    yield "edit-section", "GET", SectionEditor(service).lead
     search = SearchPage(service, content_namespaces(config))
     yield "search", "GET", search.form
     yield "search", "POST", search.found

@@ -15,6 +15,7 @@ from weboid.web.request.route import address_of
 from weboid.web.words.messages import Messages
 
 _KEPT: Final = 4_096
+_EDIT: Final = address_of("edit-section")
 _WORKING: Final = (("url", "", "weboid-url-more"),)
 _OTHER: Final = (("report", "#check", "weboid-check-link"), *_WORKING)
 _DEAD: Final = (
@@ -84,10 +85,12 @@ def link_item(link: LinkView, query: str | None, say: Messages) -> str:
     )
 
 
-def link_row(link: LinkView, query: str | None, say: Messages, *, is_stated: bool = False) -> str:
+def link_row(
+    link: LinkView, query: str | None, say: Messages, *, is_stated: bool = False, is_editable: bool = False
+) -> str:
     """The link as a row of a table, under the headings of `link_table`; `is_stated`: the row of its host has its state.
 
-    `query` as in `link_item`.
+    `query` as in `link_item`, with the page; `is_editable`: its wiki's editor is known.
     """
     if is_stated:
         chip = f" {_reported_chip(say)}" if link.is_reported else ""
@@ -97,7 +100,7 @@ def link_row(link: LinkView, query: str | None, say: Messages, *, is_stated: boo
         head = f'"><th scope="row">{_address(link)}</th>{state}'
     return (
         f'<tr class="{_class_of(link)}{head}<td class="checks">{link.html.checks}</td>'
-        f'<td class="act">{_notes(link, say)}{_actions_html(link, query, say)}</td></tr>\n'
+        f'<td class="act">{_notes(link, say)}{_actions_html(link, query, say, is_editable)}</td></tr>\n'
     )
 
 
@@ -158,7 +161,7 @@ def _paragraph(words: str) -> str:
     return f"<p><bdi>{escape(words)}</bdi></p>\n"
 
 
-def _actions_html(link: LinkView, query: str | None, say: Messages) -> str:
+def _actions_html(link: LinkView, query: str | None, say: Messages, is_editable: bool = False) -> str:
     actions = query.join(link.html.actions) if query else ""
     copy = ""
     if link.copy:
@@ -168,6 +171,8 @@ def _actions_html(link: LinkView, query: str | None, say: Messages) -> str:
             f"<label>{say.html('weboid-url-wikitext')} "
             f'<input class="wikitext" readonly dir="ltr" value="{escape(link.wikitext)}"></label>\n'
         )
+    if is_editable and query and link.state.verdict != "working":
+        copy += f'<a href="{_EDIT}{query}" rel="nofollow">{say.html("weboid-edit-section")}</a>\n'
     return f'<p class="actions">{copy}{actions}</p>\n' if copy or actions else ""
 
 

@@ -53,6 +53,7 @@ def table_steps(
     wiki, lang, day, settings = str(page.wiki), given.get("lang"), answer.day, answer.settings
     head = Markup("").join(Markup('<th scope="col">{}</th>').format(say.html(key)) for key in _COLUMNS)
     parts, written = [f'<table class="links">\n<thead><tr>{head}</tr></thead>\n'], 0
+    is_editable = bool(answer.wiki.api)
     domain_page = str(escape(address_of("domain", domain=_HERE, dbname=wiki, lang=lang))).split(_HERE)
     for group in _groups(links, sort_of(given)):
         views = []
@@ -67,7 +68,7 @@ def table_steps(
             parts.append(_host_row(group[0], views[0], len(group), domain_page, say, is_stated=is_stated))
         for view in views:
             query = url_query(wiki, view.normal, lang, page.page) if view.normal else None
-            parts.append(link_row(view, query, say, is_stated=is_stated))
+            parts.append(link_row(view, query, say, is_stated=is_stated, is_editable=is_editable))
     return Markup("".join([*parts, "</table>\n"]))
 
 

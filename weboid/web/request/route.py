@@ -282,6 +282,7 @@ ROUTES: Final = (
     Route("account-back", "/account/back", parameters=_lang_and("code", "state", "iss", "error"), lane=Lane.PEOPLE),
     _form("account-out", "/account/out"),
     _page_and_form("report", "/report", (*_OF_PAGE, "done", "extent"), (*_OF_PAGE, "extent")),
+    Route("edit-section", "/edit", parameters=_lang_and(*_OF_PAGE), cost=5, lane=Lane.REPAIRS),
     Route("repair", "/repair", parameters=_lang_and(*_REVISION), cost=5, lane=Lane.REPAIRS),
     Route("repaired", "/repair/{wiki}/{page}/{revision}", cost=5, lane=Lane.REPAIRS),
     Route(
