@@ -19,6 +19,17 @@ function address( path, parameters ) {
 }
 
 /**
+ * With the page that has the link, so that its reader is asked nothing first (W-5).
+ *
+ * @param {string} path
+ * @param {string} url
+ * @return {string}
+ */
+function addressOfLink( path, url ) {
+	return address( path, { url, pageid: String( mw.config.get( 'wgArticleId' ) ) } );
+}
+
+/**
  * @return {string} all that is known of the links of this page (W-3)
  */
 function listOfPage() {
@@ -30,7 +41,7 @@ function listOfPage() {
  * @return {string} more about it, and the pages that use it (R-8)
  */
 function aboutLink( url ) {
-	return address( '/url', { url } );
+	return addressOfLink( '/url', url );
 }
 
 /**
@@ -38,7 +49,7 @@ function aboutLink( url ) {
  * @return {string} where people report that it works, and have it checked now (H-1, W-14)
  */
 function report( url ) {
-	return address( '/report', { url } );
+	return addressOfLink( '/report', url );
 }
 
 /**
@@ -46,7 +57,7 @@ function report( url ) {
  * @return {string} where people suggest what to read instead (A-4)
  */
 function replacement( url ) {
-	return address( '/replacement', { url } );
+	return addressOfLink( '/replacement', url );
 }
 
 /**

@@ -223,7 +223,7 @@ async def test_the_card_tells_what_is_known_and_offers_what_can_be_done(page: Pa
         "From Weboid",
         "Settings",
     ]
-    query = "url=http%3A%2F%2Fdead.example%2Fpage&dbname=dewiki%40WMF&lang=en"
+    query = "url=http%3A%2F%2Fdead.example%2Fpage&pageid=7&dbname=dewiki%40WMF&lang=en"
     links = await card.locator("a[target=_blank]").evaluate_all("links => links.map(link => [link.href, link.rel])")
     assert {rel for _, rel in links} == {"noopener nofollow"}
     assert [href for href, _ in links][-4:] == [

@@ -11,6 +11,7 @@ from weboid.core.url.farms import WikiName
 from weboid.core.verdict.link_report import LinkReport, PageReport, link_report
 from weboid.core.verdict.wiki_rules import rules_of
 from weboid.core.wikitext.settings import NOTHING_SAID, OfWiki
+from weboid.errors import NotFound
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.wiki import StoredWiki
@@ -105,6 +106,19 @@ class Service:
             if link.normal == str(url):
                 return answer, answer.pages[0], link
         raise Problem(404, "not-on-page", str(url)[:MOST_SHOWN])
+
+    async def is_for_reader(self, request: web.Request, given: Parameters) -> bool:
+        """True if the page about a URL is shown at once (W-5): to people who come from a page of ours, have sent a form
+        of ours or signed in, and to all who name a page that has the link, as the gadget's card does."""
+        if await self.sessions.is_interactive(request):
+            return True
+        if not {"dbname", "pageid"} <= given.keys():
+            return False
+        try:
+            await self.find_link(request, await self.named(given))
+        except (Problem, NotFound):
+            return False
+        return True
 
     def report(self, known: KnownUrl, settings: OfWiki = NOTHING_SAID) -> LinkReport:
         """The link report of a URL in the store, in its normal form; `settings` are what the wiki at hand says."""

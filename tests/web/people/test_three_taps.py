@@ -21,12 +21,26 @@ async def signed_in(people: People, browser: Browser, going: Seen, name: str = "
 
 @pytest.mark.parametrize("page", ["report", "replacement", "url"])
 async def test_only_who_follows_a_link_of_ours_or_has_a_session_meets_no_gate(people: People, page: str) -> None:
-    nobody, anna = await people.browser(), await people.browser("Anna")
+    nobody, anna, place = await people.browser(), await people.browser("Anna"), PLACE.replace("&pageid=1", "")
     for site, is_asked in (("same-origin", False), ("same-site", True), ("cross-site", True), ("none", True)):
-        seen = await nobody.open(f"/{page}?{PLACE}", Sec_Fetch_Site=site)
+        seen = await nobody.open(f"/{page}?{place}", Sec_Fetch_Site=site)
         assert (GATE in seen.text, 'class="what"' in seen.text) == (is_asked, not is_asked), site
-    assert GATE in (await nobody.open(f"/{page}?{PLACE}")).text, "following a link is noted nowhere"
-    assert GATE not in (await anna.open(f"/{page}?{PLACE}", Sec_Fetch_Site="cross-site")).text
+    assert GATE in (await nobody.open(f"/{page}?{place}")).text, "following a link is noted nowhere"
+    assert GATE not in (await anna.open(f"/{page}?{place}", Sec_Fetch_Site="cross-site")).text
+
+
+@pytest.mark.parametrize("page", ["report", "replacement", "url"])
+async def test_who_names_a_page_that_has_the_link_meets_no_gate_as_from_the_gadget(people: People, page: str) -> None:
+    nobody = await people.browser()
+    for place, is_asked in (
+        (PLACE, False),
+        (PLACE.replace("pageid=1", "pageid=2"), True),
+        (PLACE.replace("pageid=1", "pageid=0"), True),
+        (PLACE.replace("testwiki", "nowiki"), True),
+        (PLACE.replace("dead.demo", "fine.demo"), True),
+    ):
+        seen = await nobody.open(f"/{page}?{place}", Sec_Fetch_Site="cross-site")
+        assert (GATE in seen.text, 'class="what"' in seen.text) == (is_asked, not is_asked), place
 
 
 async def test_signing_in_leads_back_into_a_report_as_it_was_sent(people: People) -> None:

@@ -52,7 +52,7 @@ class UrlPage:
         url = url_of(given)
         at = at_of(given)
         after, spam_after = _cursor_of(given, "after"), _cursor_of(given, "spamafter")
-        if not await self._service.sessions.is_interactive(request):
+        if not await self._service.is_for_reader(request, given):
             return await self.look.page(request, given)
         service, key, day = self._service, key_of(url), self._service.today()
         name, wiki = await service.find_wiki(given) if "dbname" in given else (None, None)

@@ -38,8 +38,8 @@ class LinkForms(ABC):
     """A page about one link with forms for people; `daily` is how many reports and suggestions all people together may
     make a day (H-2).
 
-    It is shown to people who follow a link of ours, or have sent a form of ours or signed in (W-5), to all others after
-    the form `look`. Who sends a form without having signed in is led to sign in by `lead`, and back into the form.
+    It is shown as `Service.is_for_reader` says, to all others after the form `look` (W-5). Who sends a form without
+    having signed in is led to sign in by `lead`, and back into the form.
     """
 
     route: ClassVar[str]
@@ -64,7 +64,7 @@ class LinkForms(ABC):
     async def page(self, request: web.Request) -> web.Response:
         """The link with the forms for what this reader may do."""
         given = given_in(request)
-        if await self._service.sessions.is_interactive(request):
+        if await self._service.is_for_reader(request, given):
             return await self._page(request, given)
         return await self.look.page(request, given)
 
