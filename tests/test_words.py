@@ -78,7 +78,7 @@ LINES: Final = {
     "web": 714,
     "web/answer": 2_105,
     "web/api": 1_179,
-    "web/formats": 982,
+    "web/formats": 985,
     "web/health": 1230,
     "web/http": 1590,
     "web/identity": 1030,

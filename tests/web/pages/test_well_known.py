@@ -35,7 +35,7 @@ async def test_the_icon_is_found_where_programs_guess(site: Site) -> None:
 
 async def test_an_address_that_does_not_exist_is_named_and_escaped(site: Site) -> None:
     status, body, _ = await site.fetch("/nothing/<b>")
-    assert (status, "There is nothing at /nothing/&lt;b&gt;." in body) == (404, True)
+    assert (status, "There is nothing at <bdi>/nothing/&lt;b&gt;</bdi>." in body) == (404, True)
 
 
 @pytest.mark.parametrize(

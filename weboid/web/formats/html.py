@@ -42,7 +42,10 @@ def problem_html(problem: Problem, wikis: Sequence[str], given: Parameters, say:
 
 def problem_words(problem: Problem, say: Messages) -> Markup:
     """The words of an error, also for the page whose form was sent."""
-    parameters = [phrases.visible(value) if isinstance(value, str) else value for value in problem.parameters]
+    isolated = Markup("<bdi>{}</bdi>")
+    parameters = [
+        isolated.format(phrases.visible(value)) if isinstance(value, str) else value for value in problem.parameters
+    ]
     return say.html(problem.key, *parameters)
 
 
