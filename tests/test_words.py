@@ -90,7 +90,7 @@ LINES: Final = {
     "web/words": 743,
     "wiki": 2_462,
     "wiki/criteria": 370,
-    "wiki/gadget": 652,
+    "wiki/gadget": 665,
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 

