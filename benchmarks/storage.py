@@ -33,7 +33,7 @@ from weboid.store.db.pool import Pool
 _URLS_A_HOST = 2.5  # of the 7,332 links on 2,800 hosts of a real wiki
 _SIZES = """SELECT pg_total_relation_size('url'),
     pg_total_relation_size('host'), pg_total_relation_size('face') + pg_total_relation_size('special'),
-    pg_total_relation_size('link')"""
+    pg_total_relation_size('link'), pg_total_relation_size('change'), pg_current_wal_lsn() - '0/0'"""
 _TEMPLATES = 10  # one host in so many has a page for what is missing; a guess, rather too many
 _SEEN = (
     (0.85, Observation(Status.FINE, Reason.OK, http=200)),
@@ -111,10 +111,10 @@ async def _print_sizes(pool: Pool, when: str, urls: int) -> None:
     async with pool.connection() as conn:
         row = await (await conn.execute(_SIZES)).fetchone()
     assert row
-    url, host, learned, link = row
+    url, host, learned, link, change, wal = (number / urls for number in row)
     print(
-        f"{when}: {url / urls:.0f} + {host / urls:.0f} + {learned / urls:.0f} bytes a URL (url, its share of host, of "
-        f"face and special), {link / urls:.0f} a link"
+        f"{when}: {url:.0f} + {host:.0f} + {learned:.0f} + {change:.0f} bytes a URL (url, its share of host, of face "
+        f"and special, of change), {link:.0f} a link; {wal:,.0f} of the log of writes so far"
     )
 
 

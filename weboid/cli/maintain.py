@@ -120,7 +120,7 @@ async def _once(
         if not allow_many:
             _print_many(console, plan, day)
         return True
-    done = await _expire(console, pool, plan, day, allow_many, again)
+    done = await _expire(console, pool, plan, day, allow_many, config.crawl.log_days, again)
     await _check_store(console, pool, day, config.policy, again)
     await _publish(console, pool, day, config.policy, again)
     watched = await again(partial(with_watched, config, local_feed_store(pool), day))
@@ -154,7 +154,9 @@ async def _list_alarms(pool: Pool, config: Config, day: int) -> Sequence[Alarm]:
         return (await find_health(conn, day, patience_s=_PATIENCE_S, alarms=AlarmBounds.of(config))).alarms
 
 
-async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allow_many: bool, again: Again) -> bool:
+async def _expire(
+    console: Console, pool: Pool, plan: ExpiryPlan, day: int, allow_many: bool, log_days: int, again: Again
+) -> bool:
     """Deletes what has expired and prints how much; returns False if that was stopped."""
     with bar(console) as shown:
         task = shown.add_task(f"{iso(day)}: expiry", total=plan.urls(allow_many=allow_many))
@@ -162,7 +164,7 @@ async def _expire(console: Console, pool: Pool, plan: ExpiryPlan, day: int, allo
         def show(so_far: Expiry) -> None:
             shown.update(task, completed=so_far.urls)
 
-        done = await expire(pool, plan, day, allow_many=allow_many, show=show, again=again)
+        done = await expire(pool, plan, day, allow_many=allow_many, log_days=log_days, show=show, again=again)
     used = f", {done.used} are in use again" if done.used else ""
     console.print(
         f"{iso(day)}: {done.urls} URLs and {done.hosts} hosts deleted{used}, {done.specials} specials of hosts and "

@@ -90,6 +90,8 @@ class CrawlConfig:
     """A command that checks a URL from another network before it is called dead, such as
     ``ssh other weboid check --json -`` (C-14). ``crawlers`` = crawlers of another place do so; it holds for remote
     ones, too."""
+    log_days: int = 730
+    """Days for which the log keeps changes of verdict other than deaths and returns, and the newest of each URL."""
     place: str = "core"
     """The place of local crawlers, if crawlers check for each other; that of a remote one is the name of its token."""
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from weboid.core.url.keys import UrlKey
+from weboid.config import CrawlConfig
+from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.maintain.transaction import in_transaction
 from weboid.mechanism.patience import Again, at_once
 from weboid.remote.crawl.alone import KEPT_DAYS
@@ -30,6 +31,7 @@ from weboid.store.upkeep.expiry import (
     Orphans,
     count_urls,
     count_urls_of,
+    expire_changes,
     expire_faces,
     expire_specials,
     expire_urls,
@@ -47,6 +49,10 @@ FEW: Final = 100
 """So many may, whatever the share: a small wiki would stop for ever."""
 BATCH: Final = 1_000
 """URLs deleted in one transaction."""
+_LOG_SHARE: Final = 128
+"""Buckets of which old lines of the log of verdicts are deleted in one run: in a month those of all."""
+_LOG_STEP: Final = 4
+"""Buckets in one transaction."""
 _NO_DAY: Final = -1
 _MOST_LIMITS: Final = 100_000
 """The most throttle rows, ended sessions and link cards to delete. Web processes delete the first two as well; this is
@@ -116,14 +122,15 @@ async def expire(
     *,
     allow_many: bool = False,
     batch: int = BATCH,
+    log_days: int = CrawlConfig().log_days,
     show: Callable[[Expiry], None] = lambda so_far: None,
     again: Again = at_once,
 ) -> Expiry:
     """Deletes what has expired, `batch` URLs per transaction; of wikis of which it would be too many nothing, unless
     `allow_many`, and an alarm is raised for each (U-8).
 
-    A run that was killed is continued by the next one: a row that is left is complete. `again` does
-    a batch.
+    Lines of the log of verdicts go after `log_days`. A run that was killed is continued by the next one: a row that is
+    left is complete. `again` does a batch.
     """
     alarms = {} if allow_many else {each.name: _too_many(each) for each in plan.many}
     await again(in_transaction(pool, record_alarms, AlarmKind.EXPIRY_STOPPED, alarms, day))
@@ -132,6 +139,10 @@ async def expire(
     while last := await again(partial(_expire_urls, pool, after, plan.until, held, batch, done)):
         show(done)
         after = last
+    share = _LOG_SHARE * (day % (BUCKETS // _LOG_SHARE))
+    for first in range(share, share + _LOG_SHARE, _LOG_STEP):
+        buckets = range(first, first + _LOG_STEP)
+        await again(in_transaction(pool, expire_changes, day, buckets, kept_days=log_days))
     while gone := await again(in_transaction(pool, expire_specials, day, limit=batch)):
         done.specials += gone
         show(done)

@@ -1,11 +1,16 @@
--- The URLs that an archive is asked to save (A-1). In the log 0 is the verdict "unknown" and 1 is "working".
+-- The URLs that an archive is asked to save (A-1).
 
--- name: list_log
--- fan-out: the log from its end, by index: URLs that worked when they were checked for the first time.
-SELECT log.change, log.bucket, log.host_key, log.url_key, log.before = 0 AND log.after = 1 AS is_first
-FROM change AS log
-WHERE log.change < %(before)s AND log.wiki = 0
-ORDER BY log.change DESC
+-- name: list_stretch
+-- fan-out: URLs in the order of keys, across buckets. Each with whether it works, is used, is no cited copy, and has
+-- neither a snapshot nor a saving. Statuses from 16 on are of failures, 32767 = never due.
+SELECT bucket, host_key, url_key, status > 0 AND status < 16 AND due < 32767 AND orphaned IS NULL
+    AND NOT EXISTS (SELECT FROM snapshot WHERE snapshot.bucket = url.bucket
+        AND snapshot.host_key = url.host_key AND snapshot.url_key = url.url_key)
+    AND NOT EXISTS (SELECT FROM saving WHERE saving.bucket = url.bucket
+        AND saving.host_key = url.host_key AND saving.url_key = url.url_key)
+FROM url
+WHERE (bucket, host_key, url_key) > (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+ORDER BY bucket, host_key, url_key
 LIMIT %(budget)s
 
 -- name: record_savable

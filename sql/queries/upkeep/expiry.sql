@@ -77,6 +77,23 @@ DELETE FROM change
 USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[]) AS gone (bucket, host_key, url_key)
 WHERE change.bucket = gone.bucket AND change.host_key = gone.host_key AND change.url_key = gone.url_key
 
+-- name: delete_old_changes
+-- Old ones, but neither deaths (verdict 3) nor returns, nor what a URL is now by the log; and of each age that a URL
+-- worked when it was checked first, as it was once logged.
+DELETE FROM change
+USING (
+    SELECT change FROM change AS old
+    WHERE bucket >= %(first)s AND bucket < %(end)s AND (before = 3) = (after = 3)
+        AND (before = 0 AND after = 1 AND day < %(day)s - 1 OR day < %(day)s - %(kept_days)s AND EXISTS (
+            SELECT FROM change AS later
+            WHERE later.bucket = old.bucket AND later.host_key = old.host_key AND later.url_key = old.url_key
+                AND later.wiki = old.wiki AND later.change > old.change
+        ))
+    ORDER BY change
+    FOR UPDATE SKIP LOCKED
+) AS old
+WHERE change.change = old.change
+
 -- name: delete_urls
 -- under lock: upkeep/expiry list_locked, of the same URLs before.
 DELETE FROM url

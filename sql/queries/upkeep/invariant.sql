@@ -130,7 +130,7 @@ LIMIT 1
 
 -- name: list_url
 -- verdict: the newest change of a URL is to the verdict that follows from its record, by core/verdict/verdict.py (a test
--- compares them). dead: the dead links are the links of the URLs that are dead by the log. orphan: just URLs without a
+-- compares them); one that works may have none, or one to "unknown". dead: the dead links are the links of the URLs that are dead by the log. orphan: just URLs without a
 -- link are marked as orphans. record: a record can be read. cited: just the cited copies are never due. queue: just the
 -- doubtful and dead URLs are queued for their copies, as far as the queue has followed the log. no-host: the host of a
 -- URL is there; of one without nothing more can be concluded: its streak, its name and so the URL itself are lost.
@@ -206,7 +206,8 @@ FROM (
 CROSS JOIN LATERAL (
     VALUES (is_hostless, 'no-host', 'its host is not in the table of hosts'),
         (NOT is_hostless AND is_unreadable, 'record', 'its record has a status, reason or day that means nothing'),
-        (NOT is_hostless AND is_unreadable IS NOT TRUE AND verdict <> logged,
+        (NOT is_hostless AND is_unreadable IS NOT TRUE AND verdict <> logged
+                AND NOT (logged = %(unknown)s::smallint AND verdict = %(working)s::smallint),
             'verdict', 'by the log {logged}, by its record {verdict}'),
         (NOT is_hostless AND is_unreadable IS NOT TRUE AND verdict = logged AND lacks_dead,
             'dead', 'dead, but not on all pages that use it'),
@@ -234,7 +235,8 @@ FROM (
             SELECT FROM copy_queue
             WHERE copy_queue.bucket = every.bucket AND copy_queue.host_key = every.host_key
                 AND copy_queue.url_key = every.url_key
-        ) AND newest.change <= (SELECT change FROM copy_queue_position) AND newest.after NOT IN (2, 3) AS is_needless
+        ) AND (newest.change IS NULL
+            OR newest.change <= (SELECT change FROM copy_queue_position) AND newest.after NOT IN (2, 3)) AS is_needless
     FROM (
         (
             SELECT DISTINCT host_key, url_key, bucket FROM snapshot

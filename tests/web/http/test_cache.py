@@ -149,6 +149,8 @@ async def test_what_is_kept_grows_old_and_never_too_large(monkeypatch: pytest.Mo
     assert [number for number in range(50) if kept.find(number)] == [0, *range(41, 50)]
     kept.keep("large", b"x" * 50_000, "tag", (), 0)
     assert kept.find("large") is None
+    kept.keep("unchecked", b"x", "tag", (), 0, lasts_s=0)
+    assert kept.find("unchecked") is None
     monkeypatch.setattr("weboid.web.http.cache.KEPT_S", 0)
     assert kept.find(49) is None
     kept.tidy()

@@ -6,6 +6,7 @@ A sweep looks first for what was saved, then asks about jobs (``jobs``), then su
 
 import asyncio
 import logging
+import secrets
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Final
 
@@ -19,10 +20,18 @@ from weboid.config import Config
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.url.farms import Farm
+from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.errors import StoreError
 from weboid.mechanism.patience import sweep_until_stopped
 from weboid.store.archives.lookup import list_lookups
-from weboid.store.archives.saving import Saving, SavingState, count_savings, lease_savings, record_savable
+from weboid.store.archives.saving import (
+    BEFORE_ALL,
+    Saving,
+    SavingState,
+    count_savings,
+    lease_savings,
+    record_savable,
+)
 from weboid.store.archives.snapshot import list_snapshots
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import KnownUrl
@@ -70,9 +79,8 @@ class SavingRound:
         )
         self._services = (service, *(other for other in others if other.archive.number != service.archive.number))
         self._jobs = SavingJobs(pool, service, self._limits, self._progress, stopped=stopped, first_poll_s=first_poll_s)
-        self._has_begun = False
-        self._before: int | None = None
-        """The place in the log before which there may be more to save; None = there is nothing more."""
+        self._after = UrlKey(secrets.randbelow(BUCKETS), 0, 0)
+        """The last URL that was looked at; the first is anywhere, so that one that is often started gets to all."""
 
     @property
     def tally(self) -> SavingTally:
@@ -125,19 +133,16 @@ class SavingRound:
                 self._limits.end(rests.why, rests.seconds)
 
     async def _queue(self) -> None:
-        """Queues living URLs while few wait: from the newest lines of the log, then from one older stretch of it."""
+        """Queues living URLs while few wait: from the next stretch of all, after the last from the first."""
         day = self._today()
         async with self._pool.connection() as conn:
             room = _QUEUED - (await count_savings(conn, limit=_QUEUED)).get(SavingState.WAITING, 0)
-        if room > 0:
-            async with self._pool.connection() as conn:
-                newest = await record_savable(conn, day, limit=room)
-            room -= newest.queued
-            if not self._has_begun:
-                self._has_begun, self._before = True, newest.before
-        if room > 0 and self._before is not None:
-            async with self._pool.connection() as conn:
-                self._before = (await record_savable(conn, day, before=self._before, limit=room)).before
+        for _ in range(2):
+            if room > 0:
+                async with self._pool.connection() as conn:
+                    found = await record_savable(conn, day, self._after, limit=room)
+                room -= found.queued
+                self._after = found.after or BEFORE_ALL
 
     async def _is_to_be_saved(self, saving: Saving) -> bool:
         """Returns whether a URL lives, may be saved, and has no copy; if not, its state says why. Raises Resting."""

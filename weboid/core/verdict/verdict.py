@@ -82,8 +82,11 @@ class Change:
 
 
 def change_of(key: UrlKey, day: int, before: Finding, after: Finding) -> Change | None:
-    """The change between two findings on one URL; None if the verdict is the same."""
-    if before.verdict is after.verdict:
+    """The change between two findings on a URL; None if the verdict is the same, or it works when it is checked first.
+
+    The log is of changes of a known verdict: else each URL would get a line at its first check, most never another.
+    """
+    if before.verdict is after.verdict or (before.reason is None and after.verdict is Verdict.WORKING):
         return None
     return Change(key, day, before.verdict, after.verdict, after.reason, after.since)
 

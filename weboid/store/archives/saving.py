@@ -17,8 +17,9 @@ from weboid.store.db.statements import Connection, statements
 
 SQL: Final = statements("archives/saving")
 BUDGET: Final = 5_000
-"""Lines of the log that one call reads at most."""
-_END: Final = 2**63 - 1
+"""URLs that one call reads at most."""
+BEFORE_ALL: Final = UrlKey(-1, 0, 0)
+"""A key before all others."""
 
 
 class SavingState(IntEnum):
@@ -52,27 +53,27 @@ class Saving:
 
 
 class Savable(NamedTuple):
-    """The number of URLs queued, and the place in the log before which to go on; None = all of it was read."""
+    """The number of URLs queued, and the last key that was read; None = there is none after it."""
 
     queued: int
-    before: int | None
+    after: UrlKey | None
 
 
-async def record_savable(conn: Connection, day: int, *, before: int | None = None, limit: int) -> Savable:
-    """Queues at most `limit` URLs, the newest stretch of the log first (or that before a place), in it the most used.
+async def record_savable(conn: Connection, day: int, after: UrlKey = BEFORE_ALL, *, limit: int) -> Savable:
+    """Queues at most `limit` of the next URLs after a key, the most used first.
 
-    They were found working for the first time there, are still found so, are used, are no cited copies, and have
-    neither a snapshot nor a saving.
+    They are found working, are used, are no cited copies, and have neither a snapshot nor a saving. The log of verdicts
+    has no line of a URL that works when it is checked first, so all are looked through, one stretch after another.
     """
-    row = {"before": _END if before is None else before, "budget": BUDGET}
-    lines = await (await conn.execute(SQL["list_log"], row)).fetchall()
-    firsts = list(dict.fromkeys(UrlKey(*line[1:4]) for line in lines if line[4]))
+    rows = await conn.execute(SQL["list_stretch"], {**after._asdict(), "budget": BUDGET})
+    stretch = [(UrlKey(*columns), is_savable) async for *columns, is_savable in rows]
+    savable = [key for key, is_savable in stretch if is_savable]
     queued = 0
-    if kept := await lock_kept(conn, firsts):
-        columns = key_columns(key for key in firsts if key in kept)
+    if kept := await lock_kept(conn, savable):
+        columns = key_columns(key for key in savable if key in kept)
         values = {**columns, "day": day, "limit": limit, "state": int(SavingState.WAITING)}
         queued = (await conn.execute(SQL["record_savable"], values)).rowcount
-    return Savable(queued, lines[-1][0] if len(lines) == BUDGET else None)
+    return Savable(queued, stretch[-1][0] if len(stretch) == BUDGET else None)
 
 
 async def lease_savings(conn: Connection, *, state: SavingState, limit: int, lease_s: float) -> list[Saving]:

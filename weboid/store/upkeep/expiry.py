@@ -119,6 +119,15 @@ async def expire_urls(
     return Expired(urls=len(gone), hosts=left, used=len(used))
 
 
+async def expire_changes(conn: Connection, day: int, buckets: range, *, kept_days: int) -> int:
+    """Deletes lines of the log of verdicts that are over `kept_days` old, of URLs in some buckets; returns how many.
+
+    Deaths, returns, and what is the verdict now stay (U-10); that a URL works and nothing was known before goes early.
+    """
+    row = {"day": day, "kept_days": kept_days, "first": buckets.start, "end": buckets.stop}
+    return (await conn.execute(SQL["delete_old_changes"], row)).rowcount
+
+
 async def expire_specials(conn: Connection, day: int, *, limit: int) -> int:
     """Deletes at most `limit` specials last seen over 100 days before `day`; returns how many (C-6).
 

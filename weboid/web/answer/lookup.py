@@ -63,6 +63,11 @@ class LookedUp:
         links = chain.from_iterable(self.links.values())
         return [each.key for each in links if each.key is not None and each.link.kind is UrlClass.WATCHED]
 
+    @property
+    def has_unchecked(self) -> bool:
+        """True if a watched link was never checked."""
+        return any((known := self.known.get(key)) is None or known.is_untried for key in self.watched)
+
     def version(self, *variant: object) -> str | None:
         """A bare ETag of what is made of this; `variant` has all else that it is made of. None = not known yet."""
         if self.rows is None:

@@ -14,6 +14,8 @@ from weboid.core.url.keys import UrlKey
 from weboid.mechanism.bounded import BoundedMap
 
 KEPT_S: Final = 600
+UNCHECKED_S: Final = 120
+"""The same of an answer with links that were not checked yet: the log of verdicts does not tell when they are."""
 CACHE_CONTROL: Final = f"public, max-age={KEPT_S}"
 _MOST_BYTES: Final = 32 << 20
 _OVERHEAD: Final = 1_000
@@ -42,11 +44,17 @@ class Kept(NamedTuple):
     buckets: "array[int]"
     revision: int | None
     state: Hashable
+    lasts_s: int | None
 
     @property
     def age_s(self) -> int:
         """Seconds since it was made."""
         return int(asyncio.get_running_loop().time() - self.made_s)
+
+    @property
+    def is_old(self) -> bool:
+        """True if it is kept no longer."""
+        return self.age_s >= (KEPT_S if self.lasts_s is None else self.lasts_s)
 
 
 class AnswerCache:
@@ -73,7 +81,7 @@ class AnswerCache:
         """The answer with this key; None if there is none that is young enough."""
         if (entry := self._entries.use(key)) is None:
             return None
-        if entry.age_s >= KEPT_S:
+        if entry.is_old:
             self._entries.take(key)
             return None
         return entry
@@ -87,14 +95,17 @@ class AnswerCache:
         position: int,
         revision: int | None = None,
         state: Hashable = None,
+        lasts_s: int | None = None,
     ) -> None:
         """Keeps an answer about these URLs (all watched ones of its pages), unless one has changed since `position`.
 
-        Neither is one kept that is too large among others. `revision` and `state` are for its later readers to compare.
+        Neither is one kept that is too large among others. `revision` and `state` are for its later readers to compare;
+        it ends after `lasts_s` seconds, None = ten minutes.
         """
         links = list(urls)
         keys, buckets = array("q", [url.url_key for url in links]), array("H", [url.bucket for url in links])
-        entry = Kept(asyncio.get_running_loop().time(), body, {}, etag, keys, buckets, revision, state)
+        now_s = asyncio.get_running_loop().time()
+        entry = Kept(now_s, body, {}, etag, keys, buckets, revision, state, lasts_s)
         if _weight_of(entry) > self._most_bytes // 8 or self._has_changed(entry, position):
             self._entries.take(key)
         else:
@@ -128,9 +139,8 @@ class AnswerCache:
 
     def tidy(self) -> None:
         """Drops what is too old."""
-        oldest_s = asyncio.get_running_loop().time() - KEPT_S
         for key, entry in self._entries.items():
-            if entry.made_s <= oldest_s:
+            if entry.is_old:
                 self._entries.take(key)
 
     def _has_changed(self, entry: Kept, position: int) -> bool:

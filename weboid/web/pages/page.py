@@ -17,7 +17,7 @@ from weboid.web.answer.query import SelectedLinks
 from weboid.web.answer.report import PageAnswer
 from weboid.web.formats import html
 from weboid.web.formats.machine_format import SCRIPT_TYPE, payload_format, script_steps
-from weboid.web.http.cache import CACHE_CONTROL, Kept
+from weboid.web.http.cache import CACHE_CONTROL, UNCHECKED_S, Kept
 from weboid.web.http.lanes import lanes_of
 from weboid.web.http.respond import has_tag, sent, tag_of
 from weboid.web.pages.link_table import sort_of
@@ -174,7 +174,8 @@ class LinksPage:
             made = await self._made(request, given, query, rendering, kept)
         revision, state = made.selected.revision, made.selected.fingerprint
         if made.body is not None and made.found is not None and not made.found.is_late:
-            self._kept.keep(key, made.body, made.tag, made.found.watched, position, revision, state)
+            lasts_s = UNCHECKED_S if made.found.has_unchecked else None
+            self._kept.keep(key, made.body, made.tag, made.found.watched, position, revision, state, lasts_s)
         cache = CACHE_CONTROL if query.revision is not None and query.revision == revision else "no-cache"
         return sent(
             *(request, made.body or b"", content_type), cache=cache, vary=vary, tag=made.tag, packed=made.packed
