@@ -85,7 +85,11 @@ def server_dsn(server_folder: Path) -> Iterator[str]:
         with _connections_closed():
             yield given
         return
-    with open_server(server_folder / "data") as server, _connections_closed():
+    with pytest.MonkeyPatch.context() as patch:
+        # Each database that is made or dropped goes through all of its buffers.
+        patch.setattr("weboid.pgfolder.memory.available", lambda: 1 << 30)
+        server = open_server(server_folder / "data")
+    with server, _connections_closed():
         with psycopg.connect(make_conninfo(server.dsn, user="postgres"), autocommit=True) as connection:
             # Nothing here outlives the run; and nobody but postgres may drop a database while autovacuum is in it.
             for setting in ("fsync", "synchronous_commit", "full_page_writes", "autovacuum"):

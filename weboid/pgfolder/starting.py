@@ -12,6 +12,7 @@ from weboid.pgfolder.accounts import initdb_account
 from weboid.pgfolder.archiving import archive_settings
 from weboid.pgfolder.folder import SOCKET, Folder, hand_over, replace_file, text_of
 from weboid.pgfolder.host_auth import restrict_users
+from weboid.pgfolder.memory import settings_of
 from weboid.pgfolder.postmaster import server_pid
 from weboid.pgfolder.programs import find_programs
 
@@ -30,7 +31,8 @@ _SETTINGS: Final = {
 
 
 _OWN_SETTINGS: Final = """
-# APPLICATION's choices. They are written once: change them here as you like.
+# APPLICATION's choices. They are written once: change them here as you like. As long as they are so, shared_buffers and
+# max_wal_size follow the memory of the machine at each start.
 shared_buffers = 128MB
 max_connections = 200
 jit = off
@@ -96,7 +98,7 @@ def run_server(
     (folder.sockets / f"{SOCKET}.lock").unlink(missing_ok=True)
     if folder.log.exists() and folder.log.stat().st_size > _LOG_BYTES:
         folder.log.rename(folder.log.with_suffix(".log.old"))
-    every = {**_SETTINGS, **(settings or {})}
+    every = {**_SETTINGS, **settings_of(folder), **(settings or {})}
     options = ["-k", str(folder.sockets), *(f"--{name}={value}" for name, value in every.items())]
     command: list[str | Path] = [programs / "pg_ctl", "start", "-w", "-t", str(wait_s)]
     command += ["-l", folder.log.name, "-o", shlex.join(options)]
