@@ -11,7 +11,7 @@
 const { elements: { create }, markAt, repairing } = require( 'ext.gadget.weboid-marks' );
 const contents = require( './card-contents.js' );
 const editing = require( './editing.js' );
-const { showDialog } = require( './dialog.js' );
+const { closeDialog, showDialog } = require( './dialog.js' );
 const settings = require( './settings.js' );
 
 /** For how long the pointer may be outside, on its way from the mark to the card. */
@@ -246,4 +246,6 @@ function onKey( event ) {
 // Another revision of the content, or a preview: the mark of this card is gone.
 mw.hook( 'wikipage.content' ).add( close );
 
-module.exports = { open, openSettings: settings.open, selectRemembered: editing.selectRemembered, showDialog };
+module.exports = {
+	closeDialog, open, openSettings: settings.open, selectRemembered: editing.selectRemembered, showDialog
+};

@@ -28,4 +28,14 @@ function showDialog( className, heading, ...children ) {
 	return dialog;
 }
 
-module.exports = { showDialog };
+/**
+ * Closes the dialog that holds the pressed button.
+ *
+ * @param {Event} event
+ */
+function closeDialog( { currentTarget } ) {
+	const inside = /** @type {Element} */ ( currentTarget );
+	/** @type {HTMLDialogElement} */ ( inside.closest( 'dialog' ) ).close();
+}
+
+module.exports = { closeDialog, showDialog };

@@ -136,13 +136,13 @@ function entry( { elements: { create }, words }, { title, dead, views } ) {
  * @param {any} card the part that has dialogs
  * @param {Object<string,any>} question
  */
-function open( marks, { showDialog }, question ) {
+function open( marks, { closeDialog, showDialog }, question ) {
 	const { elements: { bounded, button, create }, words } = marks;
 	const status = create( 'p', '', mw.msg( 'weboid-gadget-repair-wait' ) );
 	status.setAttribute( 'role', 'status' );
 	const list = create( 'ul', 'weboid-list' );
-	const close = button( 'weboid-button', mw.msg( 'weboid-gadget-close' ), () => dialog.close() );
-	const dialog = showDialog(
+	const close = button( 'weboid-button', mw.msg( 'weboid-gadget-close' ), closeDialog );
+	showDialog(
 		'weboid-pages', mw.msg( 'weboid-gadget-list-title' ), status, list, create( 'div', 'weboid-buttons', close )
 	);
 	askWiki( question ).then( ( { query = {} } ) => {

@@ -8,7 +8,7 @@
 const {
 	elements: { bounded, button, create, isolated, link: linkTo, urlText, webAddress, withParts }, words
 } = require( 'ext.gadget.weboid-marks' );
-const { showDialog } = require( 'ext.gadget.weboid-card' );
+const { closeDialog, showDialog } = require( 'ext.gadget.weboid-card' );
 const { diff } = require( './repair-diff.js' );
 
 const MOST_LEFT = 100;
@@ -184,15 +184,15 @@ function createDialog( { canSave, isField, onChoose, onApply, onSave } ) {
 	const save = button( 'weboid-button weboid-button-primary', mw.msg( 'weboid-gadget-repair-save' ), () => onSave( {
 		summary: summary.value, isMinor: isTicked( minor ), isWatched: isTicked( watched )
 	} ) );
-	const cancel = button( 'weboid-button', mw.msg( 'weboid-gadget-settings-cancel' ), () => dialog.close() );
-	const block = ( /** @type {boolean} */ isBusy ) => {
-		apply.disabled = save.disabled = isBusy || !hasChanges;
-		dialog.setAttribute( 'aria-busy', String( isBusy ) );
-	};
+	const cancel = button( 'weboid-button', mw.msg( 'weboid-gadget-settings-cancel' ), closeDialog );
 	const dialog = showDialog(
 		'weboid-repair', mw.msg( 'weboid-gadget-repair-title' ), status, list, rest, field, error,
 		create( 'div', 'weboid-buttons', cancel, apply, canSave ? save : null )
 	);
+	const block = ( /** @type {boolean} */ isBusy ) => {
+		apply.disabled = save.disabled = isBusy || !hasChanges;
+		dialog.setAttribute( 'aria-busy', String( isBusy ) );
+	};
 
 	return {
 		offer: ( changes ) => changes.forEach( ( change ) => {

@@ -6,7 +6,7 @@
 
 const { config, preferences } = require( 'ext.gadget.weboid-page' );
 const { elements: { button, create } } = require( 'ext.gadget.weboid-marks' );
-const { showDialog } = require( './dialog.js' );
+const { closeDialog, showDialog } = require( './dialog.js' );
 
 /**
  * @param {HTMLFormElement} form
@@ -99,9 +99,7 @@ function groups( now ) {
 function open() {
 	const error = create( 'p', 'weboid-error' );
 	error.setAttribute( 'role', 'alert' );
-	const cancel = button(
-		'weboid-button', mw.msg( 'weboid-gadget-settings-cancel' ), () => dialog.close()
-	);
+	const cancel = button( 'weboid-button', mw.msg( 'weboid-gadget-settings-cancel' ), closeDialog );
 	const save = /** @type {HTMLButtonElement} */ ( create(
 		'button', 'weboid-button weboid-button-primary', mw.msg( 'weboid-gadget-settings-save' )
 	) );
@@ -113,6 +111,7 @@ function open() {
 		error,
 		create( 'div', 'weboid-buttons', cancel, save )
 	) );
+	const dialog = showDialog( '', mw.msg( 'weboid-gadget-settings-title' ), form );
 	form.addEventListener( 'submit', ( event ) => {
 		event.preventDefault();
 		error.textContent = '';
@@ -122,7 +121,6 @@ function open() {
 			error.textContent = mw.msg( 'weboid-gadget-settings-failed' );
 		} );
 	} );
-	const dialog = showDialog( '', mw.msg( 'weboid-gadget-settings-title' ), form );
 }
 
 module.exports = { open };
