@@ -111,6 +111,12 @@ def test_each_link_has_one_row_of_actions_in_the_open() -> None:
     assert "reported as working" in texts(body, '//tr[1]//td[@class="state"]')[0]
 
 
+async def test_items_of_lists_have_the_same_actions(site: Site) -> None:
+    body = await site.text("/lists/dead?dbname=testwiki@wmflabs&lang=en")
+    ways = [href.partition("?")[0] for href in nodes(body, '//li[@class="link dead"]//p[@class="actions"]/a/@href')]
+    assert ways == ["/report", "/report", "/replacement", "/url"]
+
+
 def test_the_history_is_a_picture_of_at_most_five_bars_with_words() -> None:
     (picture,) = nodes(table(LINKS[0]), "//svg[@role='img']")
     assert len(picture.xpath(".//path")) == 5

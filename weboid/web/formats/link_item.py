@@ -162,7 +162,8 @@ def _paragraph(words: str) -> str:
 
 
 def _actions_html(link: LinkView, query: str | None, say: Messages, is_editable: bool = False) -> str:
-    actions = query.join(link.html.actions) if query else ""
+    # Templates have queries as Markup, whose own method would escape the pieces.
+    actions = str.join(query, link.html.actions) if query else ""
     copy = ""
     if link.copy:
         copy = f'<a href="{escape(link.copy)}" rel="nofollow noopener noreferrer">{say.html("weboid-open-copy")}</a>\n'

@@ -1,4 +1,5 @@
-"""The one script of pages for people, which completes titles in the form (W-3), and its place in the security policy.
+"""The one script of pages for people, which completes titles in the form and selects wikitext that is clicked (W-3);
+and its place in the security policy.
 
 It stands in the page, and the policy names it by its hash (CSP, script-src): no other script runs there, not even one
 of this service, whose calls for gadgets are scripts too (W-1). The list that it fills is the browser's own (datalist),

@@ -7,6 +7,11 @@
 	let timer = 0;
 	let last = '';
 	let waiting = null;
+	document.addEventListener( 'click', ( event ) => {
+		if ( event.target.matches( 'input[readonly]' ) ) {
+			event.target.select();
+		}
+	} );
 	if ( !address || !wiki || !list ) {
 		return;
 	}
