@@ -97,14 +97,14 @@ async def test_the_keyboard_leads_from_the_page_of_a_wiki_to_the_form_that_repor
 ) -> None:
     async with open_phone(browser, language) as page:
         await page.goto(f"{people.site.url}/wiki/{WIKI}")
-        for way in ("/externalLinkInfo?", "/report?"):
+        for way in ("/externalLinkInfo?", "/report?url=http://dead.demo"):
             shown = page.locator(f'main a[href^="{way}"]:not([href$="#check"])').first
             if not await shown.is_visible():
                 await shown.locator("xpath=ancestor::details[1]/summary").press("Enter")
             await shown.evaluate("shown => shown.setAttribute('data-way', '')")
             await tab_to(page, page.locator("[data-way]"))
             await page.keyboard.press("Enter")
-            await page.wait_for_url(f"**{way.removesuffix('?')}**")
+            await page.wait_for_url(f"**{way.partition('?')[0]}**")
         await tab_to(page, page.locator('form[action="/report"] button[type="submit"]'))
 
 
