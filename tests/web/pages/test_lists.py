@@ -189,6 +189,7 @@ async def test_people_get_headings_a_form_and_the_way_on(site: Site, monkeypatch
         "/feeds/dead?dbname=testwiki%40wmflabs&domain=dead.demo&lang=de"
     ]
     seen = texts(body, '//ul[@class="links"]//*[@class="url"]')
+    assert texts(body, '//ul[@class="links"]//a[starts-with(@href, "/url?")]')
     (path,) = texts(body, '//a[@rel="next"]/@href')
     body = await site.text(path)
     assert sorted([*seen, *texts(body, '//ul[@class="links"]//*[@class="url"]')]) == sorted(
