@@ -7,7 +7,7 @@ import secrets
 import shutil
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -38,6 +38,7 @@ from weboid.mechanism.tasks import in_background
 from weboid.net.outbound import open_client
 from weboid.remote.feed.calls import SpamLists
 from weboid.store.db.pool import Pool
+from weboid.store.db.standby import ReadStandby
 from weboid.store.pages.wiki import StoredWiki
 from weboid.store.schedule.process import ProcessRole
 from weboid.web.answer.live import Sources
@@ -250,7 +251,7 @@ async def serving(
     """
     config = await with_stored(config, pool)
     public_url = config.web.url or f"http://{host}:{port}"
-    async with open_client(config.net) as client, open_looks(config, pool) as look:
+    async with open_client(config.net) as client, open_looks(config, pool) as look, _reading_standby(config, pool):
         app = make_app(
             config,
             pool,
@@ -266,6 +267,14 @@ async def serving(
         most = raise_open_files(MOST_CONNECTIONS)
         async with open_site(app, host, port, most_connections=most, listeners=listeners) as url:
             yield url
+
+
+def _reading_standby(config: Config, pool: Pool) -> AbstractAsyncContextManager[None]:
+    """Lets the webservice read from the standby that is configured, if there is one."""
+    if not config.database_read:
+        return nullcontext()
+    limits = {"statement_timeout_s": _STATEMENT_S, "timeout_s": _CONNECTION_S}
+    return ReadStandby(config.database_read, pool, size=CONNECTIONS, **limits).followed()
 
 
 def _sources(config: Config, client: aiohttp.ClientSession) -> Sources:

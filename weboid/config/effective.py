@@ -20,8 +20,8 @@ def effective_lines(reading: ConfigReading) -> Iterator[str]:
     """Lines of TOML with the origin of each key as a comment. The reading must have a configuration."""
     config, origins = reading.config, reading.origins
     assert config is not None, "the caller has shown the faults"
-    for key in ("data", "database", "contact"):
-        is_secret = key == "database" and _has_password(config.database)
+    for key in ("data", "database", "database_read", "contact"):
+        is_secret = key.startswith("database") and _has_password(getattr(config, key))
         yield _line((key,), getattr(config, key), origins, is_secret)
     for name, kind in SECTIONS.items():
         yield from ("", f"[{name}]")

@@ -10,7 +10,7 @@ from weboid.core.archive.configured import KEYS, NAMES
 
 KeyPath = tuple[str, ...]
 
-TOP: Final = ("database", "contact", "data")
+TOP: Final = ("database", "database_read", "contact", "data")
 """Keys outside all sections."""
 TABLES: Final = ("wiki", "farm")
 """Keys whose value is a table of tables, with names that no variable can have: they are set as a whole."""

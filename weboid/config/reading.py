@@ -151,7 +151,9 @@ def _config(
     if not sections["net"].user_agent:
         sections["net"] = replace(sections["net"], user_agent=_user_agent(contact, sections["web"].url))
     data = convert(Path | None, top["data"]) or default_data(environ)
-    return Config(data, top["database"], contact, archive=archive, farms=farms, wikis=wikis, **sections)
+    return Config(
+        data, top["database"], top["database_read"], contact, archive=archive, farms=farms, wikis=wikis, **sections
+    )
 
 
 def _user_agent(contact: str, url: str) -> str:

@@ -28,7 +28,7 @@ def sample() -> str:
 
 def _lines() -> Iterator[str]:
     texts = documentation(Config)[1]
-    for key, value in (("data", ""), ("database", ""), ("contact", "")):
+    for key, value in (("data", ""), ("database", ""), ("database_read", ""), ("contact", "")):
         yield from _key((key,), value, texts[key])
     for name, kind in SECTIONS.items():
         about, texts = documentation(kind)

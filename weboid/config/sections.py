@@ -261,6 +261,8 @@ class Config:
     """The folder of the embedded database; empty = the usual place (docs/operating.md)."""
     database: str = ""
     """A PostgreSQL, as libpq's keywords or as an address; empty = the embedded one in `data`."""
+    database_read: str = ""
+    """A hot standby of that database, from which the webservice reads what it only shows; empty = none."""
     contact: str = ""
     """The way for owners of sites to reach you: it goes into the User-Agent."""
     net: NetConfig = NetConfig()

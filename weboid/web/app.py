@@ -94,7 +94,7 @@ def make_app(
     status = health or HealthReader(pool, today, alarms=AlarmBounds.of(config))
     metrics = Metrics(lag, share)
     lanes = Lanes(refusals, metrics.shed)
-    _measure(metrics, lanes, live)
+    _measure(metrics, lanes, live, pool)
     errors = Errors(_problem_page(wikis, source))
     around = (metrics.middleware, sessions.middleware, errors.middleware, limits.middleware, lanes.middleware)
     app = web.Application(middlewares=around)
@@ -125,8 +125,11 @@ def _background(closed: Iterable[_Closed], lag: LoopLag, watch: ChangeWatch) -> 
     return background
 
 
-def _measure(metrics: Metrics, lanes: Lanes, live: LiveReader) -> None:
-    """Shows how many requests wait, and how many wikis are silent."""
+def _measure(metrics: Metrics, lanes: Lanes, live: LiveReader, pool: Pool) -> None:
+    """Shows how many requests wait, how many wikis are silent, and how far a standby is behind."""
+    if (standby := pool.standby) is not None:
+        name, what = "weboid_database_read_lag_seconds", "How far the standby is behind; endless = it cannot be used."
+        metrics.measure(name, what, lambda: standby.lag_s, across="livemax")
     metrics.measure(
         "weboid_web_waiting_requests", "Requests that wait for their turn.", lambda: lanes.waiting, across="livesum"
     )

@@ -1,15 +1,19 @@
 """The logs on a hot standby: what is settled there is committed there, and a follower misses nothing (W-14, O-7)."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 from support.standby import Pair, open_pair
+from support.waiting import until
 
+from weboid.store.db import standby
 from weboid.store.db.migrate import migrate
-from weboid.store.db.pool import open_pool
+from weboid.store.db.pool import Pool, open_pool
 from weboid.store.lists.logs import LogEnds, LogPlace, find_ends, list_new_lines, record_settled
 from weboid.store.urls.check import find_settled
 
@@ -24,6 +28,39 @@ def pair(server_folder: Path) -> Iterator[tuple[Pair, ExitStack]]:
         yield opened
 
 
+async def _is_on_standby(pool: Pool) -> object:
+    async with pool.viewing() as conn:
+        return (await (await conn.execute("SELECT pg_is_in_recovery()")).fetchone() or ("",))[0]
+
+
+async def test_what_is_only_shown_is_read_from_the_standby_while_that_is_up_to_date(
+    pair: tuple[Pair, ExitStack], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standby, "_PAUSE_S", 0.05)
+    monkeypatch.setattr(standby, "MOST_LAG_S", 0.5)
+    both, _ = pair
+    admin = make_conninfo(both.standby, user="postgres")
+    async with (
+        await psycopg.AsyncConnection.connect(admin, autocommit=True) as server,
+        open_pool(both.primary, size=2, part="test") as pool,
+    ):
+        assert not await _is_on_standby(pool)
+        read = standby.ReadStandby(both.standby, pool, size=1)
+        async with read.followed():
+            await until(lambda: read.pool is not None)
+            assert await _is_on_standby(pool)
+            async with pool.reading() as conn:
+                assert await (await conn.execute("SELECT pg_is_in_recovery()")).fetchone() == (False,)
+                await server.execute("SELECT pg_wal_replay_pause()")
+                await conn.execute("CREATE TABLE more (number integer)")
+            await until(lambda: read.pool is None)
+            assert not await _is_on_standby(pool)
+            await server.execute("SELECT pg_wal_replay_resume()")
+            await until(lambda: read.pool is not None)
+            assert await _is_on_standby(pool)
+        assert not await _is_on_standby(pool)
+
+
 async def test_a_follower_on_a_standby_sees_each_of_a_thousand_changes_once_through_a_fail_over(
     pair: tuple[Pair, ExitStack],
 ) -> None:
@@ -32,11 +69,11 @@ async def test_a_follower_on_a_standby_sees_each_of_a_thousand_changes_once_thro
         await migrate(connection)
     seen: list[int] = []
     place = 0
-    async with open_pool(both.standby, size=2, part="test") as standby:
+    async with open_pool(both.standby, size=2, part="test") as behind:
 
         async def follow() -> None:
             nonlocal place
-            async with standby.connection() as conn:
+            async with behind.connection() as conn:
                 until = await find_settled(conn)
                 rows = await conn.execute(
                     "SELECT url_key, change FROM change WHERE change > %s AND change <= %s ORDER BY change",
@@ -70,13 +107,19 @@ async def test_a_follower_on_a_standby_sees_each_of_a_thousand_changes_once_thro
             async with primary.connection() as conn:
                 await conn.execute(_LINE, [700])
             await both.replayed()
-            async with standby.reading() as conn:
+            async with behind.reading() as conn:
                 ends = await find_ends(conn)
                 assert ends == LogEnds(LogPlace(place, 0), frozenset())
                 assert [key.url_key for key in (await list_new_lines(conn, ends.place, limit=10)).urls] == [700]
-        running.close()
+        async with open_pool(both.primary, size=1, part="test", timeout_s=0.5) as primary:
+            read = standby.ReadStandby(both.standby, primary, size=1)
+            async with read.followed():
+                await until(lambda: read.pool is not None)
+                running.close()
+                await asyncio.sleep(2.5)
+                assert await _is_on_standby(primary), "it goes on while the primary is away"
         await both.promote()
-        async with standby.connection() as conn:
+        async with behind.connection() as conn:
             await conn.cursor().executemany(_LINE, [[number] for number in range(701, 1_000)])
         await follow()
     assert seen == list(range(1_000))

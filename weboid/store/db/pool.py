@@ -10,7 +10,7 @@ import select
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from time import monotonic
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
 from psycopg import AsyncConnection
@@ -40,6 +40,9 @@ from weboid.store.db.connection import (
 )
 from weboid.store.db.statements import Connection as Connection
 from weboid.store.db.statements import fetch_value, statements
+
+if TYPE_CHECKING:
+    from weboid.store.db.standby import ReadStandby
 
 log = logging.getLogger(__name__)
 
@@ -86,6 +89,8 @@ _OPERATORS_MISTAKES: Final = (
 class Pool(AsyncConnectionPool[Connection]):
     """Connections that are tested before they are lent, so that a restart of the server causes no error."""
 
+    standby: "ReadStandby | None" = None
+    """The one from which is read what is only shown."""
     is_given_up = False
     """The program has to end, and nobody waits for the database any more."""
     _is_read_only = False
@@ -173,6 +178,24 @@ class Pool(AsyncConnectionPool[Connection]):
         async with self.connection(wait_s) as connection:
             await connection.set_autocommit(True)
             yield connection
+
+    @asynccontextmanager
+    async def viewing(self, wait_s: float | None = None) -> AsyncIterator[Connection]:
+        """Lends a connection as `reading` does, for what is only shown: that of a standby where one is up to date.
+
+        Raises StoreAway as `reading` does; from then on the primary is read until the standby is well.
+        """
+        standby = self.standby
+        if standby is None or (pool := standby.pool) is None:
+            async with self.reading(wait_s) as connection:
+                yield connection
+            return
+        try:
+            async with pool.reading(wait_s) as connection:
+                yield connection
+        except StoreAway as error:
+            standby.leave(error)
+            raise
 
     async def getconn(self, timeout: float | None = None) -> Connection:  # noqa: ASYNC109 (as above)
         """As psycopg_pool's, but it ends with PoolClosed when the pool is given up, and waits less long while the

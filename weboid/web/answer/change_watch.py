@@ -94,7 +94,7 @@ class ChangeWatch:
 
     async def follow(self) -> None:
         """Drops what has changed since the last call, or since the first. Raises StoreError."""
-        async with self._pool.reading() as conn:
+        async with self._pool.viewing() as conn:
             ends = await find_ends(conn)
             if self._settled is not None and (
                 ends.place.change < self._settled.change or ends.place.audit < self._settled.audit

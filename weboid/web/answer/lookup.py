@@ -113,7 +113,7 @@ class LinkLookup:
         spam = {page.page: now_spam.get(page.page, page.spam) for page in selected.pages}
         settings = NOTHING_SAID
         rows: list[Sequence[Any]] = []
-        async with self.pool.reading() as conn:
+        async with self.pool.viewing() as conn:
             names = names or await self.namespaces.stored(conn, selected.wiki)
             for some in batches(keys, _AT_ONCE):
                 linked = await find_linked(conn, some, wiki, pages, named=is_stored)

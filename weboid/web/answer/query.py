@@ -205,7 +205,7 @@ class LinkSelector:
     ) -> tuple[list[_Candidate], set[int]]:
         """The pages up to the place `end` as the last pass left them, as many as fit; and the ids of earlier ones."""
         begin = query.begin.index
-        async with self._pool.connection() as conn:
+        async with self._pool.viewing() as conn:
             titled: dict[str, int] = {}
             if titles := query.titles[:end]:
                 titled = await find_titled(conn, wiki.wiki, titles, await self._namespaces.stored(conn, wiki))

@@ -49,7 +49,7 @@ class Wikis:
         now_s = asyncio.get_running_loop().time()
         if not self._known or now_s > self._until_s:
             try:
-                async with self._pool.connection(_IMPATIENT_S if self._known else None) as conn:
+                async with self._pool.viewing(_IMPATIENT_S if self._known else None) as conn:
                     wikis = (await list_wikis(conn))[:_MOST]
             except StoreError:
                 if not self._known:
@@ -74,7 +74,7 @@ class Wikis:
         except ConfigError:
             raise NotFound(str(name)) from None
         if (wiki := (await self.list_known()).get(str(name))) is None:
-            async with self._pool.reading() as conn:
+            async with self._pool.viewing() as conn:
                 wiki = await find_wiki(conn, farm, name)
         if wiki is None:
             raise NotFound(str(name))

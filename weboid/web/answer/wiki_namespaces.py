@@ -51,7 +51,7 @@ class WikiNamespaces:
         """
         if {*numbers} <= {MAIN}:
             return _CANONICAL
-        async with self._pool.reading() as conn:
+        async with self._pool.viewing() as conn:
             names = await self.stored(conn, wiki)
         now_s, asked_s = asyncio.get_running_loop().time(), self._asked_s.get(wiki.wiki)
         if all(map(names.knows, numbers)) or (asked_s is not None and now_s < asked_s + _ASKED_S):

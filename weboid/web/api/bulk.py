@@ -95,7 +95,7 @@ class BulkPages(ServiceHandlers):
         """The links of the pages, and the cursor within the first one if it was cut."""
         wiki, farm = await self._service.answers.wikis.find(name)
         pager, pages, cut = LinkPager(part.begin), [], None
-        async with self._service.pool.connection() as conn:
+        async with self._service.pool.viewing() as conn:
             for index, listed in enumerate(part.pages):
                 # Only the first page may have more links than fit; another one that has grown meanwhile is sent whole.
                 limit = _ALL if index else pager.left
@@ -141,7 +141,7 @@ async def find_part(
     else:
         parts = _AFTER_TITLE.parts_in(given)
         spot = ("", 0) if parts is None else (parts.text, parts.numbers[0])
-    async with service.pool.connection() as conn:
+    async with service.pool.viewing() as conn:
         pages = await list_pages_of_namespace(conn, wiki.wiki, int(given["namespace"]), after=spot, limit=limit + 1)
     part = pages[: _fitting(pages[:limit], most_links)]
     after = _AFTER_TITLE.text_of(part[-1].page, part[-1].title) if len(part) < len(pages) else None
@@ -174,7 +174,7 @@ async def _members(
     members = await service.answers.live.list_members(wiki, category, place=place, limit=limit)
     if members is None:
         raise Problem(503, "wiki-silent")
-    async with service.pool.connection() as conn:
+    async with service.pool.viewing() as conn:
         found = await list_pages(conn, wiki.wiki, [page for page in members.pages if page in PAGES])
     return members, {page.page: page for page in found}
 

@@ -42,7 +42,7 @@ class LinkCards:
         found = await self._cards.find(link)
         after = None if parts is None else (parts.numbers[0], parts.numbers[1])
         key = key_of(url_of(given))
-        async with self._service.pool.reading() as conn:
+        async with self._service.pool.viewing() as conn:
             uses = await list_uses(conn, key, answer.wiki, after=after, limit=_OTHERS + 1)
             leading = await list_leading(conn, str(link.normal), limit=_LEADING)
         last = uses[_OTHERS - 1] if len(uses) > _OTHERS else None

@@ -82,7 +82,7 @@ class Changes(ServiceHandlers):
         say = machine_words(given)
         since, to = _since_of(given), verdicts_of(given, "to")
         scope = await self._scope(given)
-        async with self._service.pool.connection() as conn:
+        async with self._service.pool.viewing() as conn:
             until = await find_settled(conn)
             if isinstance(since, date):
                 start = await find_day_start(conn, _day(since))
@@ -114,7 +114,7 @@ class Changes(ServiceHandlers):
         say, wanted, verdict = machine_words(given), dead_filter_of(given), _verdict_of(given)
         scope = await self._scope(given)
         wanted = replace(wanted, pages=scope.pages)
-        async with self._service.pool.connection() as conn:
+        async with self._service.pool.viewing() as conn:
             if verdict is Verdict.DOUBTFUL:
                 rules = rules_of(await find_settings(conn, scope.wiki), self._service.policy)
                 items = await list_newest_doubtful(conn, scope.wiki, wanted, rules=rules, limit=MOST_CHANGES)
@@ -146,7 +146,7 @@ class Changes(ServiceHandlers):
             return _Scope(name, wiki.wiki, category=category, members=members, more=more)
         if page is None:
             return _Scope(name, wiki.wiki)
-        async with self._service.pool.connection() as conn:
+        async with self._service.pool.viewing() as conn:
             title = (await list_titles(conn, wiki.wiki, [page])).get(page)
         if title is None:
             raise Problem(404, "unknown-page", str(page), str(name))

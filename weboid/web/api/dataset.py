@@ -21,7 +21,7 @@ class DatasetFiles(ServiceHandlers):
     async def index(self, request: web.Request) -> web.Response:
         """The list of the files, newest first."""
         given = given_in(request)
-        async with self._service.pool.connection() as conn:
+        async with self._service.pool.viewing() as conn:
             sets = await list_files(conn)
         if format_of(request) is Format.HTML:
             say = html_words(request, given)
@@ -35,7 +35,7 @@ class DatasetFiles(ServiceHandlers):
 
     async def file(self, request: web.Request) -> web.StreamResponse:
         """One file, or its bytes from one number to another; raises HTTPNotFound if there is none of this name."""
-        async with self._service.pool.connection() as conn:
+        async with self._service.pool.viewing() as conn:
             found = {name_of(each): each for each in await list_files(conn)}
         if (wanted := found.get(request.match_info["name"])) is None:
             raise web.HTTPNotFound
@@ -59,13 +59,13 @@ class DatasetFiles(ServiceHandlers):
 
     async def _send(self, response: web.StreamResponse, wanted: DataSet, first: int, end: int) -> None:
         """Sends the bytes from `first` to `end`."""
-        async with self._service.pool.connection() as conn:
+        async with self._service.pool.viewing() as conn:
             pieces = await list_pieces(conn, wanted.day, wanted.farm, wanted.kind)
         begin = 0
         for piece in pieces:
             skipped = max(first - begin, 0)
             if skipped < piece.size and begin < end:
-                async with self._service.pool.connection() as conn:
+                async with self._service.pool.viewing() as conn:
                     body = await find_piece(conn, wanted.day, wanted.farm, wanted.kind, piece, skipped)
                 if body is None:
                     break  # deleted meanwhile: the reader sees by the length that something is missing

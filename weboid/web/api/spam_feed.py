@@ -21,7 +21,7 @@ class SpamFeed(ServiceHandlers):
         given, service = given_in(request), self._service
         say, namespace = machine_words(given), namespace_of(given)
         name, wiki = await service.find_wiki(given)
-        async with service.pool.connection() as conn:
+        async with service.pool.viewing() as conn:
             pages = await list_newest_spam(conn, wiki.wiki, namespace=namespace, limit=MOST_CHANGES)
         public, language = service.public_url, {"lang": say.language.code} if {"lang", "uselang"} & given.keys() else {}
         tag = f"tag:{urlsplit(public).hostname},2017:spam/{name}"

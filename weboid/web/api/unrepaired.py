@@ -28,7 +28,7 @@ class UnrepairedPages(ServiceHandlers):
             raise Problem(400, "page-id")
         name, wiki = await service.find_wiki(given)
         request[LINKS] = len(query.ids) // _PAGES_A_UNIT
-        async with service.pool.reading() as conn:
+        async with service.pool.viewing() as conn:
             found = await list_dead_of_pages(conn, wiki.wiki, [page for page in query.ids if page in PAGES])
             names = await service.answers.namespaces.stored(conn, wiki)
         unrepaired = sorted((each for each in found if each.dead > each.repaired), key=_order)

@@ -100,7 +100,7 @@ class HealthReader:
 
     async def _look(self) -> None:
         # The pool tests a connection before it lends it.
-        async with self._pool.connection(HEALTH_S):
+        async with self._pool.viewing(HEALTH_S):
             pass
 
 

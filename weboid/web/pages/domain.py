@@ -75,7 +75,7 @@ class DomainPage:
         is_person = await service.sessions.is_interactive(request)
         is_shown = is_person and request.headers.get("Sec-Fetch-Dest", "document") == "document"
         matches: Matches | None = None
-        async with service.pool.connection() as conn:
+        async with service.pool.viewing() as conn:
             if not (hosts := await list_hosts(conn, domain)):
                 raise Problem(404, "unknown-domain", domain)
             settings = NOTHING_SAID if wiki is None else await find_settings(conn, wiki.wiki)

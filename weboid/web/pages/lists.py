@@ -161,7 +161,7 @@ class ListPages:
         if "category" in given:
             members, _ = await self._service.find_members(wiki, category_of(given))
             wanted = replace(wanted, pages=members)
-        async with self._service.pool.connection() as conn:
+        async with self._service.pool.viewing() as conn:
             settings = await find_settings(conn, wiki.wiki)
             is_sorted = wanted.pages is not None or (wanted.domain and order is not Order.PLACE)
             if verdict == "dead" and is_sorted:
@@ -175,7 +175,7 @@ class ListPages:
 
         Doubt is not stored: of a whole wiki it is an estimate, of a choice what the first part has found.
         """
-        async with self._service.pool.connection() as conn:
+        async with self._service.pool.viewing() as conn:
             if query.verdict == "dead":
                 return await count_dead_links(conn, query.wiki.wiki, query.wanted)
             is_whole = query.wanted == ALL_DEAD and not query.is_log and not is_all
@@ -191,7 +191,7 @@ class ListPages:
         rest: dict[str, Any] = {"rules": rules, "limit": limit, "after": after}
         is_dead = query.verdict == "dead"
         found: ListedLinks[Any]
-        async with self._service.pool.connection() as conn:
+        async with self._service.pool.viewing() as conn:
             if is_dead:
                 found = await list_dead_links(conn, wiki, wanted, query.order, **rest)
             elif query.is_log:

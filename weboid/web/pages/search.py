@@ -82,7 +82,7 @@ class SearchPage:
         except (Problem, NotFound) as error:
             problem = error if isinstance(error, Problem) else Problem(404, "unknown-wiki", str(error))
             return await self._html(request, given, say, refused=problem)
-        async with service.pool.connection() as conn:
+        async with service.pool.viewing() as conn:
             settings = NOTHING_SAID if search.wiki is None else await find_settings(conn, search.wiki.wiki)
             matches = await list_matches(
                 conn,

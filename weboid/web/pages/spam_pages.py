@@ -43,13 +43,13 @@ class PagesWithSpam:
         say = html_words(request, given) if wanted is Format.HTML else machine_words(given)
         sort, namespace, begin = given.get("sort"), namespace_of(given), _after_of(given)
         name, wiki = await service.find_wiki(given)
-        async with service.pool.connection() as conn:
+        async with service.pool.viewing() as conn:
             count, is_all = await count_spam_pages(conn, wiki.wiki, namespace)
         if sort == "most" and not is_all:
             raise Problem(400, "sort-many", MOST_PAGES)
 
         async def read(after: SpamSpot, limit: int) -> tuple[list[SpamPage], SpamSpot | None]:
-            async with service.pool.connection() as conn:
+            async with service.pool.viewing() as conn:
                 if sort == "newest":
                     return await list_newest_spam(conn, wiki.wiki, namespace=namespace, limit=limit), None
                 rest: dict[str, Any] = {"namespace": namespace, "after": after, "limit": limit}

@@ -55,7 +55,7 @@ class StartPage:
         given = given_in(request)
         shown = dict(list((await self.wikis.list_known()).items())[:_WIKIS_SHOWN])
         limit = _PAGES_SHOWN // len(shown) if shown else 0
-        async with self.service.pool.connection() as conn:
+        async with self.service.pool.viewing() as conn:
             pages = await list_first_pages(conn, [wiki.wiki for wiki in shown.values()], limit=limit)
         listed = [{"name": name, "pages": pages[wiki.wiki]} for name, wiki in shown.items()]
         return await self.service.html(request, "start.html", given, html_words(request, given), listed=listed)

@@ -56,7 +56,7 @@ class UrlPage:
             return await self.look.page(request, given)
         service, key, day = self._service, key_of(url), self._service.today()
         name, wiki = await service.find_wiki(given) if "dbname" in given else (None, None)
-        async with service.pool.connection() as conn:
+        async with service.pool.viewing() as conn:
             known = (await find_urls(conn, [key])).get(key)
             about = None if known is None else await find_about_copies(conn, known, wiki)
             is_untried = known is not None and not known.record.history

@@ -57,7 +57,7 @@ class PageOfWiki:
         given = given_in(request)
         say, day, service = html_words(request, given), self._service.today(), self._service
         name, wiki = await service.find_wiki({"dbname": request.match_info["wiki"]})
-        async with service.pool.connection() as conn:
+        async with service.pool.viewing() as conn:
             totals = await list_totals(conn, wiki.wiki, day)
             places = await list_places(conn, wiki.wiki)
             names = NamespaceNames(await list_namespaces(conn, wiki.wiki))
