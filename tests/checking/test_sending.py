@@ -82,18 +82,24 @@ def is_polite(times: list[float]) -> bool:
     return min(later - earlier for earlier, later in pairwise(times)) > DELAY_S / 2
 
 
-async def test_a_slow_handshake_brings_no_two_requests_closer(certificates: Certificates) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_a_slow_handshake_brings_no_two_requests_closer_those_of_two_workers_neither(
+    database: str, certificates: Certificates, workers: int
+) -> None:
     times: list[float] = []
-    turns = LocalTurns(DELAY_S)
     net = replace(NET, ca=certificates.ca_file)
     async with (
         serve(noted(times), tls=certificates.good("127.0.0.1")) as site,
+        open_pool(database, size=4, part="test") as pool,
         slow_way(site.port, (DELAY_S, 0.0, DELAY_S, 0.0)) as port,
         open_session(net) as session,
     ):
-        url = f"https://127.0.0.1:{port}/"
-        checks = (fetch_answer(session, url, turn=turns.turn, get_only=True) for _ in range(4))
+        shared = [SharedTurns(StoreSlots(pool), DELAY_S) for _ in range(workers)]
+        turns = [each.turn for each in shared] * 2 if workers > 1 else [LocalTurns(DELAY_S).turn] * 4
+        checks = (fetch_answer(session, f"https://127.0.0.1:{port}/", turn=turn, get_only=True) for turn in turns)
         assert {answer.code for answer in await asyncio.gather(*checks)} == {404}
+        for each in shared:
+            await each.close()
     assert len(times) == 4
     assert is_polite(times)
 
@@ -143,25 +149,6 @@ async def test_requests_that_waited_for_a_seat_are_not_sent_together() -> None:
         session.seats.release()
         await asyncio.gather(*checks)
     assert len(times) == 3
-    assert is_polite(times)
-
-
-async def test_two_workers_leave_a_pause_between_their_sendings(database: str, certificates: Certificates) -> None:
-    times: list[float] = []
-    net = replace(NET, ca=certificates.ca_file)
-    async with (
-        serve(noted(times), tls=certificates.good("127.0.0.1")) as site,
-        open_pool(database, size=4, part="test") as pool,
-        slow_way(site.port, (DELAY_S, 0.0, DELAY_S, 0.0)) as port,
-        open_session(net) as session,
-    ):
-        workers = [SharedTurns(StoreSlots(pool), DELAY_S) for _ in range(2)]
-        url = f"https://127.0.0.1:{port}/"
-        checks = [fetch_answer(session, url, turn=worker.turn, get_only=True) for _ in range(2) for worker in workers]
-        assert {answer.code for answer in await asyncio.gather(*checks)} == {404}
-        for worker in workers:
-            await worker.close()
-    assert len(times) == 4
     assert is_polite(times)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from support.observations import BROKEN, FINE, GONE, LOST, NO_NAME, SILENT, UNAVAILABLE, WALL
-from support.repeats import TIMES
+from support.repeats import IS_THOROUGH, TIMES
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
@@ -36,7 +36,7 @@ SEEN = (FINE, FINE, LOST, LOST, LOST, GONE, WALL, BROKEN, UNAVAILABLE)
 OF_HOSTS = (SILENT, NO_NAME)
 PAGES = range(1, 5)
 LAST = 260
-END = 190
+END = 190 if IS_THOROUGH else 160
 LINKS = "SELECT wiki, page, bucket, host_key, url_key FROM link"
 SHOWN = "SELECT wiki, page, bucket, host_key, url_key FROM dead WHERE rule <> 1"
 

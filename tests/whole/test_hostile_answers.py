@@ -106,7 +106,7 @@ async def test_no_answer_ends_a_round_or_keeps_another_url_from_being_recorded(s
     summary = f"{rounds} rounds, {answers} hostile answers, {postponed} put off, {late} late; {reasons}"
     print(summary)
     assert answers >= rounds * HOSTILE, summary
-    assert len(reasons) > 10, summary
+    assert len(reasons) > 4 + 2 * min(rounds, 3), summary
     # On a busy machine even the servers of this test may be too late.
     assert late <= rounds * GOOD / 10, summary
     assert reasons.total() > 10 * postponed, summary
