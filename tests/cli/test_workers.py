@@ -16,6 +16,8 @@ from support.commands import Place
 from support.processes import children, is_running
 from support.waiting import until
 
+from weboid.web.http.rendered import KEPT_S
+
 LIMIT_S = 60
 ANSWERED = {404, 503}
 """The answers to a request that waited: there is no such wiki, or on a slow machine it has waited for too long."""
@@ -44,6 +46,11 @@ class Service:
     async def metrics(self) -> str:
         async with aiohttp.ClientSession() as client, client.get(self.url + "/metrics") as response:
             return await response.text()
+
+    async def new_metrics(self) -> str:
+        """Those of now: each worker keeps some for a while."""
+        await asyncio.sleep(1.1 * KEPT_S)
+        return await self.metrics()
 
     async def all_answer(self, *gone: int) -> None:
         """Waits until all workers accept connections, none of them one of these processes."""
@@ -213,6 +220,7 @@ async def _assert_figures_are_those_of_all(service: Service, database: str) -> N
     for _ in range(30):
         await service.metrics()
     async with some_under_way(service, database) as requests:
+        await service.new_metrics()
         for _ in range(6):
             metrics = await service.metrics()
             assert _value(metrics, "weboid_web_requests_open") == len(requests) + 1
@@ -220,8 +228,8 @@ async def _assert_figures_are_those_of_all(service: Service, database: str) -> N
             assert metrics.count("\n# TYPE weboid_web_loop_lag_seconds gauge\n") == 1
     assert {await each.status() for each in requests.values()} <= ANSWERED, service.output
     async with asyncio.timeout(LIMIT_S):
-        while _value(metrics := await service.metrics(), "weboid_web_requests_open") != 1:
-            await asyncio.sleep(0.02)
+        while _value(metrics := await service.new_metrics(), "weboid_web_requests_open") != 1:
+            pass
     assert len(requests) == _value(metrics, 'weboid_web_request_seconds_count{route="/lists/dead"}')
 
 
@@ -230,7 +238,7 @@ async def _assert_others_go_on_with_what_killed_ones_began(
 ) -> None:
     killed, other = service.pids
     counted = 'weboid_web_requests_total{route="/account",status="200"}'
-    assert _value(await service.metrics(), counted) == 1
+    assert _value(await service.new_metrics(), counted) == 1
     async with some_under_way(service, database) as requests:
         os.kill(killed, signal.SIGKILL)
     ends = {worker: await each.status() for worker, each in requests.items()}
@@ -240,7 +248,7 @@ async def _assert_others_go_on_with_what_killed_ones_began(
     os.kill(other, signal.SIGKILL)
     await service.all_answer(killed, other)
     # Both are killed by now, and what they counted and the key of their cookies are still known.
-    metrics = await service.metrics()
+    metrics = await service.new_metrics()
     assert _value(metrics, counted) == 1
     assert _value(metrics, "weboid_web_requests_open") == 1
     assert [await _sent(service, *form) for _ in range(4)] == [200] * 4

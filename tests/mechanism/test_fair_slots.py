@@ -88,8 +88,34 @@ async def test_a_full_queue_refuses_at_once_but_not_for_the_sake_of_one_accounts
     slots, done = FairSlots(Capacity(1, places=4, wait_s=30)), list[str]()
     crowd = [begin(slots, "crowd", done, hold_s=0.01) for _ in range(7)]
     await let_run()
-    assert sorted(await came(*crowd, begin(slots, "calm", done))) == ["Full"] * 3 + ["in"] * 5
+    assert sorted(await came(*crowd, begin(slots, "calm", done))) == ["Full"] * 2 + ["in"] * 6
     assert "calm" in done
+
+
+async def test_who_would_wait_too_long_is_refused_before_it_waits() -> None:
+    slots, done = FairSlots(Capacity(1, places=100, wait_s=0.3)), list[str]()
+    assert await came(*(begin(slots, "crowd", done, hold_s=0.1) for _ in range(2))) == ["in"] * 2
+    crowd = [begin(slots, "crowd", done, hold_s=0.1) for _ in range(60)]
+    await let_run()
+    refused = sum(task.done() for task in crowd)
+    assert 40 < refused < 60
+    assert await came(begin(slots, "calm", done)) == ["in"]
+    await came(*crowd)
+
+
+async def test_in_one_turn_of_the_loop_no_more_work_begins_than_there_are_slots() -> None:
+    slots, turn_of_loop, begun = FairSlots(Capacity(2, places=100, wait_s=30)), 0, list[int]()
+
+    async def work() -> None:
+        turn = await slots.enter("a", lambda: False)
+        begun.append(turn_of_loop)
+        turn.end()
+
+    tasks = [asyncio.create_task(work()) for _ in range(20)]
+    while not all(task.done() for task in tasks):
+        await asyncio.sleep(0)
+        turn_of_loop += 1
+    assert max(begun.count(each) for each in begun) == 2
 
 
 async def test_who_has_gone_takes_no_slot_and_keeps_no_place() -> None:

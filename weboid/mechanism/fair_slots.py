@@ -1,6 +1,8 @@
-"""Slots for work of one kind: callers who find none wait in a bounded queue, in fair turn with others.
+"""Slots for work of one kind: callers who find none wait in fair turn with others, or are refused before they wait.
 
-Each is let in, refused, or gone within the longest wait; no account waits behind another's crowd.
+How long a caller would wait is computed from how long turns took lately: who would wait too long is refused at once.
+A slot that is given back is free from the next turn of the event loop on, so that work without any wait in it does not
+all fall into one turn: in each, every kind does no more than its slots, and other work waits for no more than that.
 """
 
 import asyncio
@@ -11,14 +13,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
-_REFUSING_S: Final = 0.002
-_REFUSED_A_SECOND: Final = 200.0
-_REFUSED_SHARE: Final = 0.45
-_MOST_AT_ONCE: Final = 25
-"""Callers who have waited too long are refused one by one, so many a second, or that share of all who wait if that is
-more: so the end of a crowd's wait holds up nobody else, and those who ask again at once are slowed down by some 2 s."""
-_CLEARED_S: Final = 0.1
-"""A full queue is searched for callers who have gone at most as often as that."""
+_LATEST: Final = 0.1
+"""The weight of the latest turn in the mean of how long turns take."""
 
 
 class Full(Exception):
@@ -31,7 +27,10 @@ class Gone(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """`slots` work at a time, and at most `aside` more have stepped aside. At most `places` wait, for `wait_s`."""
+    """`slots` work at a time, and at most `aside` more have stepped aside. Who waits does so for at most `wait_s`.
+
+    Accounts that wait share `places`; if there are ever more of them, twice as many wait in all.
+    """
 
     slots: int
     places: int
@@ -45,8 +44,11 @@ class _Place:
 
     account: Hashable
     is_gone: Callable[[], bool]
-    until_s: float
     let_in: asyncio.Future[None]
+
+    def refuse(self) -> None:
+        if not self.let_in.done():
+            self.let_in.set_exception(Full())
 
 
 class _Ring:
@@ -72,24 +74,14 @@ class _Ring:
         return None
 
     def prune(self, account: Hashable) -> None:
-        """Drops an account's first places that are settled."""
+        """Drops an account's first places that are settled, or whose callers have gone."""
         if (queue := self.queues.get(account)) is None:
             return
-        while queue and queue[0].let_in.done():
-            queue.popleft()
+        while queue and (queue[0].let_in.done() or queue[0].is_gone()):
+            if not (place := queue.popleft()).let_in.done():
+                place.let_in.set_exception(Gone())
         if not queue:
             del self.queues[account]
-
-    def newest_of_longest(self, newcomer: Hashable) -> _Place | None:
-        """The newest place of the account with most; None unless that has over one more than the newcomer's."""
-        longest = max(self.queues.values(), key=len, default=None)
-        own = self.queues.get(newcomer, ())
-        if longest is None or len(longest) <= len(own) + 1:
-            return None
-        while longest:
-            if not (place := longest.pop()).let_in.done():
-                return place
-        return None
 
 
 class FairSlots:
@@ -104,56 +96,72 @@ class FairSlots:
         self._aside = 0
         self._new, self._back = _Ring(), _Ring()
         self._is_backs_turn = True
-        self._arrived: deque[_Place] = deque()
-        self._clock: asyncio.TimerHandle | None = None
-        self._cleared_s = 0.0
-        self._refused_s = 0.0
+        self._turn_s = 0.0
+        """How long a slot is held, the mean of late."""
 
     async def enter(self, account: Hashable, is_gone: Callable[[], bool]) -> "HeldSlot":
-        """Takes a slot; raises Full, or Gone if `is_gone` says so when its turn has come."""
+        """Takes a slot; raises Full, before anything is awaited if that is known, or Gone if `is_gone` says so when its
+        turn has come.
+        """
         if _TURN.get() is not None:
             raise RuntimeError("who has a slot may not wait for another: they could wait for each other")
+        loop = asyncio.get_running_loop()
         if self._may_enter and not self._new.queues and not self._back.queues:
             self.working += 1
         else:
-            loop = asyncio.get_running_loop()
-            if self.waiting >= self._capacity.places:
-                self._make_place(account, loop.time())
-            place = _Place(account, is_gone, loop.time() + self._capacity.wait_s, loop.create_future())
-            self._arrived.append(place)
+            if not self._has_place(account):
+                raise Full
+            place = _Place(account, is_gone, loop.create_future())
+            limit = loop.call_later(self._capacity.wait_s, place.refuse)
             self.waiting += 1
-            if self._clock is None:
-                self._clock = loop.call_at(place.until_s, self._refuse_late)
-            await self._wait(self._new, place, self._stop_waiting)
-        turn = HeldSlot(self, account)
+            try:
+                await self._wait(self._new, place)
+            except Full:
+                # What was computed was wrong: turns take longer than they did, or have not ended at all.
+                self._turn_s = max(self._turn_s, self._capacity.wait_s)
+                raise
+            finally:
+                self.waiting -= 1
+                limit.cancel()
+        turn = HeldSlot(self, account, loop.time())
         _TURN.set(turn)
         return turn
 
-    async def _wait(self, ring: _Ring, place: _Place, withdraw: Callable[[], None]) -> None:
+    def _has_place(self, account: Hashable) -> bool:
+        """Whether a caller of this account may wait, and would not wait too long."""
+        self._new.prune(account)
+        capacity, own = self._capacity, len(self._new.queues.get(account, ()))
+        accounts = len(self._new.queues) + (own == 0)
+        if self.waiting >= 2 * capacity.places or own >= max(capacity.places // accounts, 1):
+            return False
+        ahead = min(self.waiting, own * accounts + accounts - 1) + len(self._back.queues)
+        return ahead * self._turn_s <= capacity.wait_s * capacity.slots
+
+    async def _wait(self, ring: _Ring, place: _Place) -> None:
         ring.add(place)
         self._let_in()
         try:
             await place.let_in
         except asyncio.CancelledError:
-            if place.let_in.cancelled():
-                ring.prune(place.account)
-                withdraw()
-            elif place.let_in.exception() is None:
-                self.leave()
+            if not place.let_in.cancelled() and place.let_in.exception() is None:
+                self._free()
             raise
+        finally:
+            ring.prune(place.account)
 
-    def _stop_waiting(self) -> None:
-        self.waiting -= 1
+    def leave(self, held_s: float) -> None:
+        """Gives a slot back that was held for so long; the next one gets it in the next turn of the loop."""
+        self._turn_s += _LATEST * (held_s - self._turn_s)
+        asyncio.get_running_loop().call_soon(self._free)
 
-    def leave(self) -> None:
-        """Gives a slot back; the next one gets it."""
+    def _free(self) -> None:
         self.working -= 1
         self._let_in()
 
-    def step_aside(self) -> None:
+    def step_aside(self, held_s: float) -> None:
         """Gives a slot back for a while."""
         self._aside += 1
-        self.leave()
+        self.leave(held_s)
 
     def stay_away(self) -> None:
         """Leaves from aside."""
@@ -166,8 +174,13 @@ class FairSlots:
             self._aside -= 1
             self.working += 1
             return
-        place = _Place(account, lambda: False, 0.0, asyncio.get_running_loop().create_future())
-        await self._wait(self._back, place, self.stay_away)
+        place = _Place(account, lambda: False, asyncio.get_running_loop().create_future())
+        try:
+            await self._wait(self._back, place)
+        except asyncio.CancelledError:
+            if place.let_in.cancelled():
+                self.stay_away()
+            raise
 
     @property
     def _may_enter(self) -> bool:
@@ -187,52 +200,14 @@ class FairSlots:
             self._is_backs_turn = False
             return place
         self._is_backs_turn = True
-        while self._may_enter and (place := self._new.next()):
-            self.waiting -= 1
-            if not place.is_gone():
-                return place
-            place.let_in.set_exception(Gone())
+        if self._may_enter and (place := self._new.next()):
+            return place
         return self._next_back()
 
     def _next_back(self) -> _Place | None:
         if place := self._back.next():
             self._aside -= 1
         return place
-
-    def _make_place(self, account: Hashable, now_s: float) -> None:
-        """Makes a place in a full queue, at the cost of who has gone or of the account with most; raises Full."""
-        if now_s >= self._cleared_s + _CLEARED_S:
-            self._cleared_s = now_s
-            for gone in [place for place in self._arrived if not place.let_in.done() and place.is_gone()]:
-                self._refuse(gone, Gone())
-        if self.waiting < self._capacity.places:
-            return
-        if (place := self._new.newest_of_longest(account)) is None:
-            raise Full
-        self._refuse(place, Full())
-
-    def _refuse_late(self) -> None:
-        """Refuses those who have waited for the longest time, some at a time, and sets the clock for the next."""
-        loop = asyncio.get_running_loop()
-        self._clock, now_s = None, loop.time()
-        late = (now_s - self._refused_s) * max(_REFUSED_A_SECOND, self.waiting * _REFUSED_SHARE)
-        left = min(max(1, int(late)), _MOST_AT_ONCE)
-        self._refused_s = now_s
-        while self._arrived:
-            place = self._arrived[0]
-            if not place.let_in.done():
-                if place.until_s > now_s or left == 0:
-                    self._clock = loop.call_at(max(place.until_s, now_s + _REFUSING_S), self._refuse_late)
-                    return
-                self._refuse(place, Full())
-                left -= 1
-            self._arrived.popleft()
-
-    def _refuse(self, place: _Place, why: Full | Gone) -> None:
-        if not place.let_in.done():
-            self.waiting -= 1
-            place.let_in.set_exception(why)
-            self._new.prune(place.account)
 
 
 @dataclass(slots=True)
@@ -241,6 +216,7 @@ class HeldSlot:
 
     slots: FairSlots
     account: Hashable
+    since_s: float
     is_aside: bool = False
     is_over: bool = False
 
@@ -252,7 +228,12 @@ class HeldSlot:
             if self.is_aside:
                 self.slots.stay_away()
             else:
-                self.slots.leave()
+                self.slots.leave(self.held_s)
+
+    @property
+    def held_s(self) -> float:
+        """Seconds since it got the slot."""
+        return asyncio.get_running_loop().time() - self.since_s
 
 
 _TURN: ContextVar[HeldSlot | None] = ContextVar("turn", default=None)
@@ -269,7 +250,7 @@ async def aside() -> AsyncIterator[None]:
         yield
         return
     turn.is_aside = True
-    turn.slots.step_aside()
+    turn.slots.step_aside(turn.held_s)
     try:
         yield
     except Exception:
@@ -286,4 +267,4 @@ async def _return(turn: HeldSlot) -> None:
     except asyncio.CancelledError:
         turn.is_over = True
         raise
-    turn.is_aside = False
+    turn.is_aside, turn.since_s = False, asyncio.get_running_loop().time()

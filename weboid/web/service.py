@@ -1,7 +1,7 @@
 """The services that all handlers share, and functions that make answers of values."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from aiohttp import hdrs, web
@@ -22,6 +22,7 @@ from weboid.web.answer.report import PageAnswer
 from weboid.web.formats import html
 from weboid.web.formats.machine_format import payload_format
 from weboid.web.http.cache import AnswerCache
+from weboid.web.http.rendered import Rendered
 from weboid.web.http.respond import html_language, machine_language, sent
 from weboid.web.identity.session import Sessions
 from weboid.web.repair.repairing import Repairs
@@ -65,6 +66,7 @@ class Service:
     sessions: Sessions
     kept: AnswerCache
     repairs: Repairs
+    rendered: Rendered = field(default_factory=Rendered)
 
     async def named(self, given: Parameters) -> Parameters:
         """The parameters with the wiki and the page by their own names, however somebody wrote them (W-3): a wiki by
@@ -134,6 +136,24 @@ class Service:
     ) -> web.Response:
         """A page for people, from a template and its values."""
         page = html.render(template, say, given, self.source, await self.wiki_names(), **values)
+        return sent(request, page, html.CONTENT_TYPE, vary="Accept-Language")
+
+    async def shared_html(
+        self,
+        request: web.Request,
+        template: str,
+        given: Parameters,
+        find: Callable[[Messages], Awaitable[dict[str, Any]]],
+    ) -> web.Response:
+        """A page that is the same for all who ask with these parameters in a language, rendered once a second at most;
+        `find` gives the template's values."""
+        say = html_words(request, given)
+        key = (template, say.language.code, tuple(given.items()))
+        if (page := self.rendered.find(key)) is None:
+            values = await find(say)
+            page = self.rendered.keep(
+                key, html.render(template, say, given, self.source, await self.wiki_names(), **values)
+            )
         return sent(request, page, html.CONTENT_TYPE, vary="Accept-Language")
 
     async def form_html(

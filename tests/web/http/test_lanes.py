@@ -16,7 +16,7 @@ from aiohttp.typedefs import Handler
 from support.waiting import until
 from support.webservice import Site, open_service
 
-from weboid.mechanism.fair_slots import Capacity
+from weboid.mechanism.fair_slots import Capacity, HeldSlot
 from weboid.web.errors import Errors
 from weboid.web.http import lanes
 from weboid.web.http.lanes import CAPACITIES, CONNECTIONS, LANES, Lanes, Refusals, lanes_of
@@ -133,7 +133,7 @@ async def test_who_goes_away_while_it_waits_leaves_its_place(monkeypatch: pytest
 
 @pytest.fixture
 def no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    for lane in CAPACITIES:
+    for lane in CAPACITIES.keys() - {Lane.FILES, Lane.HEALTH}:
         monkeypatch.setitem(CAPACITIES, lane, Capacity(slots=0, places=0, wait_s=0))
 
 
@@ -159,26 +159,34 @@ async def test_a_refusal_is_in_the_format_of_the_address_and_costs_nothing(datab
         assert 'weboid_web_shed_total{lane="pages"}' in (await site.fetch("/metrics"))[1]
 
 
-async def test_an_answer_from_the_cache_needs_no_turn(
+async def test_an_answer_from_the_cache_needs_no_turn_of_pages(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_service(database, tmp_path) as site:
         revision = f"{PAGE}&revid=7"
         assert (await site.fetch(revision))[0] == 200
-        monkeypatch.setattr("weboid.mechanism.fair_slots.FairSlots.enter", None)
+        entered: list[Lane] = []
+        enter = Lanes._entered
+
+        async def noted(lanes_: Lanes, request: web.Request, lane: Lane) -> HeldSlot:
+            entered.append(lane)
+            return await enter(lanes_, request, lane)
+
+        monkeypatch.setattr(Lanes, "_entered", noted)
         assert (await site.fetch(revision))[0] == 200
+        assert entered == [Lane.FILES]
 
 
 def test_all_slots_together_leave_connections_over() -> None:
     assert sum(each.slots for each in CAPACITIES.values()) + 5 < CONNECTIONS <= 30
     assert {lane for route in ROUTES for lane in (route.lane, route.form_lane)} == set(Lane)
-    assert set(CAPACITIES) == set(Lane) - {Lane.NONE}
+    assert set(CAPACITIES) == set(Lane)
 
 
-def test_what_must_answer_in_any_case_is_in_no_lane() -> None:
-    free = {route.name for route in ROUTES if route.lane is route.form_lane is Lane.NONE}
-    assert {"health", "status", "metrics", "static", "robots"} <= free
-    assert not {"start", "url", "changes", "api-url", "data", "admin", "report"} & free
+def test_what_is_rendered_once_for_all_has_a_lane_of_its_own_and_so_have_monitors() -> None:
+    lanes_ = {route.name: route.lane for route in ROUTES}
+    assert {lanes_[name] for name in ("status", "metrics", "static", "robots", "openapi", "help")} == {Lane.FILES}
+    assert [name for name, lane in lanes_.items() if lane is Lane.HEALTH] == ["health", "alarms"]
 
 
 async def test_who_sends_a_form_slowly_takes_nobodys_place(site: Site) -> None:

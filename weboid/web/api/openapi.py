@@ -13,7 +13,7 @@ from typing import Any, Final
 from aiohttp import hdrs, web
 
 from weboid.web.formats.json import CONTENT_TYPE, text_of
-from weboid.web.http.respond import sent
+from weboid.web.http.respond import body_of, sent
 from weboid.web.request.route import route_of
 from weboid.web.service import Service
 
@@ -31,11 +31,11 @@ def description() -> dict[str, Any]:
 
 class OpenApi:
     def __init__(self, service: Service) -> None:
-        self._text = text_of({**description(), "servers": [{"url": service.public_url}]})
+        self._body = body_of(text_of({**description(), "servers": [{"url": service.public_url}]}))
 
     async def document(self, request: web.Request) -> web.Response:
         """The description, with the URL of this service."""
-        return sent(request, self._text, CONTENT_TYPE)
+        return sent(request, self._body, CONTENT_TYPE)
 
 
 async def preflight(request: web.Request) -> web.Response:

@@ -14,6 +14,7 @@ from weboid.core.url.farms import WikiName
 from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, Services
 from weboid.core.verdict.verdict import Verdict
 from weboid.errors import StoreError
+from weboid.mechanism.fair_slots import aside
 from weboid.store.lists.health import Amount, Health, SpamListStatus, WikiStatus
 from weboid.store.pages.page_pass import SWEEP_DAYS
 from weboid.store.pages.spam import ListKind
@@ -37,6 +38,7 @@ from weboid.web.health.reader import (
     swept_a_day,
 )
 from weboid.web.health.running_parts import moment_html, parts_view
+from weboid.web.http.rendered import Rendered
 from weboid.web.http.respond import sent
 from weboid.web.request.accept import Format
 from weboid.web.request.parameters import Parameters, wiki_of
@@ -61,6 +63,7 @@ class StatusPage:
         self.reader: Final = reader
         self._metrics = metrics
         self._source = source
+        self._rendered = Rendered()
 
     async def status(self, request: web.Request) -> web.Response:
         """The status of all wikis, or of one."""
@@ -68,30 +71,45 @@ class StatusPage:
         wanted = format_of(request)
         say = html_words(request, given)
         wiki = wiki_of(given) if "dbname" in given else None
-        status = await self.reader.find_status()
+        content_type, vary = html.CONTENT_TYPE, "Accept, Accept-Language"
+        if wanted is not Format.HTML:
+            content_type, vary = payload_format(wanted).content_type, "Accept"
+        key = (wanted, say.language.code, tuple(given.items()))
+        if (body := self._rendered.find(key)) is None:
+            body = self._rendered.keep(key, self._text(await self._status(), wiki, wanted, given, say))
+        return sent(request, body, content_type, vary=vary)
+
+    async def _status(self) -> Health:
+        async with aside():
+            return await self.reader.find_status()
+
+    def _text(
+        self, status: Health, wiki: WikiName | None, wanted: Format, given: Parameters, say: Messages
+    ) -> str | bytes:
         if wiki is not None:
             status = status_of(status, wiki)
         payload = status_payload(status, wiki, self._source, self._services)
         if wanted is not Format.HTML:
-            writer = payload_format(wanted)
-            return sent(request, writer.text(payload), writer.content_type, vary="Accept")
+            return payload_format(wanted).text(payload)
         view = {**status_view(status, wiki, given, say), **archives_view(status, self._services, say)}
-        page = html.render("status.html", say, given, self._source, (), **view)
-        return sent(request, page, html.CONTENT_TYPE, vary="Accept, Accept-Language")
+        return html.render("status.html", say, given, self._source, (), **view)
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Metrics for Prometheus; while the database does not answer, those of this process only."""
-        try:
-            status = await self.reader.find_status()
-        except StoreError:
-            status = None
-        response = sent(request, self._metrics.text(status), "text/plain", cache=_NOT_KEPT)
+        if (body := self._rendered.find("metrics")) is None:
+            try:
+                status = await self._status()
+            except StoreError:
+                status = None
+            body = self._rendered.keep("metrics", self._metrics.text(status))
+        response = sent(request, body, "text/plain", cache=_NOT_KEPT)
         response.headers[hdrs.CONTENT_TYPE] = CONTENT_TYPE
         return response
 
     async def health(self, request: web.Request) -> web.Response:
         """Answers ok if the database answers within a second; raises StoreError otherwise (D-377)."""
-        await self.reader.find_health()
+        async with aside():
+            await self.reader.find_health()
         return sent(request, "ok\n", "text/plain", cache=_NOT_KEPT)
 
     async def alarms(self, request: web.Request) -> web.Response:
@@ -99,7 +117,7 @@ class StatusPage:
 
         Raises StoreError.
         """
-        status = await self.reader.find_status()
+        status = await self._status()
         raised = [f"{alarm.kind} {visible(alarm.subject)}".strip() for alarm in status.alarms]
         text = "".join(f"{line}\n" for line in raised) or "ok\n"
         return sent(request, text, "text/plain", http=503 if raised else 200, cache=_NOT_KEPT)

@@ -10,7 +10,7 @@ from typing import Final
 from aiohttp import hdrs, web
 
 from weboid.config import Network
-from weboid.web.request.route import Lane, lane_of
+from weboid.web.request.route import lane_of
 
 _ACCOUNT: Final = web.RequestKey("account", bytes)
 _MOST_HOPS: Final = 16
@@ -41,7 +41,7 @@ def note_account(
     elif person is not None:
         account = b"person " + person.encode("utf-8", "replace")
     else:
-        account = range_of(address) + b" " + _class_of(request).encode()
+        account = range_of(address) + b" " + lane_of(request).value.encode()
     request[_ACCOUNT] = account
     return account
 
@@ -75,13 +75,6 @@ def range_of(address: Address | None) -> bytes:
     if isinstance(address, IPv4Address):
         return f"{IPv4Address(int(address) >> 8 << 8)}/24".encode()
     return f"{IPv6Address(int(address) >> 80 << 80)}/48".encode()
-
-
-def _class_of(request: web.Request) -> str:
-    """The lane whose turns a request takes; without one it counts as people's, so that it costs no pages."""
-    lane = lane_of(request)
-    word: str = (Lane.PEOPLE if lane is Lane.NONE else lane).value
-    return word
 
 
 def _address(text: str) -> Address | None:

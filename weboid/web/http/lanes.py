@@ -26,6 +26,8 @@ from weboid.web.request.work import FREE
 log = logging.getLogger(__name__)
 
 CAPACITIES: Final = {
+    Lane.FILES: Capacity(slots=1, places=2_000, wait_s=0.25, aside=400),
+    Lane.HEALTH: Capacity(slots=1, places=200, wait_s=1.0, aside=400),
     Lane.PAGES: Capacity(slots=2, aside=400, places=4_000, wait_s=1.0),
     Lane.SEARCH: Capacity(slots=2, places=8, wait_s=5.0, aside=8),
     Lane.LISTS: Capacity(slots=2, places=32, wait_s=2.0, aside=14),
@@ -43,7 +45,8 @@ CAPACITIES: Final = {
 CONNECTIONS: Final = sum(each.slots for each in CAPACITIES.values()) + MOST_AT_ONCE + 5
 """To the database, of one process: one for each slot, those that limits need, and some for all that takes no turn."""
 
-_BY_HANDLERS: Final = (Lane.NONE, Lane.PAGES, Lane.CRAWLERS, Lane.FEEDERS)
+_TURN: Final = web.RequestKey("turn", HeldSlot)
+_BY_HANDLERS: Final = (Lane.PAGES, Lane.CRAWLERS, Lane.FEEDERS)
 """Lanes that handlers enter themselves."""
 _CALM_S: Final = 10.0
 """Shedding is over once nobody has been refused for so long."""
@@ -104,13 +107,16 @@ class Lanes:
 
     @asynccontextmanager
     async def turn(self, request: web.Request, lane: Lane) -> AsyncIterator[None]:
-        """Holds a slot of the lane until the block ends; raises Problem 503 if there is none in time.
+        """Holds a slot of the lane until the block ends, and none of another any more; raises Problem 503 if there is
+        none in time.
 
         The middleware does so for all lanes but `Lane.PAGES` and those of remote processes, into which a handler goes
         once it has work to do. While others take their time (a wiki, a slow client), the slot is given back:
         `weboid.mechanism.fair_slots.aside`.
         """
-        turn = await self._entered(request, lane)
+        if (left := request.get(_TURN)) is not None:
+            left.end()
+        turn = request[_TURN] = await self._entered(request, lane)
         try:
             yield
         finally:

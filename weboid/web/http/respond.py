@@ -5,7 +5,7 @@ Every answer has the security headers, whatever happens inside, and shows nothin
 
 import zlib
 from hashlib import sha256
-from typing import Final
+from typing import Final, NamedTuple
 
 from aiohttp import hdrs, web
 
@@ -39,12 +39,24 @@ OPEN_TO_ALL: Final = {
 """Headers of answers for programs, which hold nothing that depends on the caller (D-45)."""
 
 _WORTH_COMPRESSING: Final = 1_400
-_ZIP: Final = "application/zip"
-"""Not compressed again: that takes 60 ms for our own source, which anybody may fetch for no units."""
 _LARGE: Final = 1 << 20
 """Bytes: larger bodies are compressed in a thread; these take three milliseconds at the quickest level."""
 _CODINGS: Final = {"deflate": zlib.MAX_WBITS, "gzip": 16 + zlib.MAX_WBITS}
 """With zlib's windows; the first one that a caller accepts is taken."""
+
+
+class Body(NamedTuple):
+    """A body that is sent to many, its bare ETag, and its compressed bodies by coding, as far as one was requested."""
+
+    data: bytes
+    tag: str
+    packed: dict[str, bytes]
+
+
+def body_of(text: str | bytes) -> Body:
+    """The body that has this text."""
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    return Body(data, tag_of(data), {})
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
@@ -54,7 +66,7 @@ async def add_headers(request: web.Request, response: web.StreamResponse) -> Non
 
 def sent(
     request: web.Request,
-    body: str | bytes,
+    body: str | bytes | Body,
     content_type: str,
     *,
     http: int = 200,
@@ -70,6 +82,8 @@ def sent(
     `cache` is the header Cache-Control: ``no-cache`` = keep it, but revalidate before use; ``no-store`` = never keep
     it, and then there is no ETag and no compression, which could reveal what is in a page (BREACH).
     """
+    if isinstance(body, Body):
+        body, tag, packed = body
     data = body.encode("utf-8", "replace") if isinstance(body, str) else body
     headers: dict[str, str] = {
         hdrs.CONTENT_TYPE: _typed(content_type),
@@ -78,7 +92,7 @@ def sent(
     }
     if content_type != "text/html":
         headers |= OPEN_TO_ALL
-    is_compressed = http == 200 and cache != "no-store" and len(data) >= _WORTH_COMPRESSING and content_type != _ZIP
+    is_compressed = http == 200 and cache != "no-store" and len(data) >= _WORTH_COMPRESSING
     if request.method == hdrs.METH_POST and cache != "no-store":
         # A sender of a form has nothing to compare with, and no cache may answer the next one.
         headers[hdrs.CACHE_CONTROL] = "no-cache"
@@ -99,7 +113,7 @@ def sent(
 
 def _typed(content_type: str) -> str:
     """The header Content-Type: with the charset, where it is text."""
-    if content_type.startswith(("text/", "application/")) and content_type != _ZIP:
+    if content_type.startswith(("text/", "application/")):
         return f"{content_type}; charset=utf-8"
     return content_type
 

@@ -6,7 +6,7 @@ Every figure on the pages is taken from the configuration or from the module tha
 
 import asyncio
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -16,16 +16,18 @@ import weboid
 from weboid.config import PROJECT_CONTACT, PROJECT_URL, Config
 from weboid.core.record.days import date_of
 from weboid.core.verdict.report_json import VERSION
+from weboid.mechanism.fair_slots import aside
 from weboid.web.formats import html
 from weboid.web.formats.static_files import files, icon
 from weboid.web.http import source_archive
-from weboid.web.http.respond import sent
+from weboid.web.http.respond import OPEN_TO_ALL, Body, body_of, has_tag, sent
 from weboid.web.request.parameters import MOST_PAGES, MOST_SENT
 from weboid.web.request.route import address_of
 from weboid.web.service import Service, given_in, html_words
 
 _IMMUTABLE: Final = "public, max-age=31536000, immutable"
 _A_DAY: Final = "public, max-age=86400"
+_PIECE: Final = 256 * 1024
 _FRESH_DAYS: Final = 180
 """The days for which security.txt says that it holds: less than a year, as RFC 9116 §2.5.5 wants."""
 _INDEXED: Final = ("help", "bot", "privacy", "policy", "data", "status")
@@ -87,8 +89,16 @@ class AboutPages:
 
     async def _page(self, request: web.Request, template: str, **values: object) -> web.Response:
         given = given_in(request)
-        page = html.render(template, html_words(request, given), given, self.service.source, (), **values)
+        say, rendered = html_words(request, given), self.service.rendered
+        key = (template, say.language.code, tuple(given.items()))
+        if (page := rendered.find(key)) is None:
+            page = rendered.keep(key, html.render(template, say, given, self.service.source, (), **values))
         return sent(request, page, html.CONTENT_TYPE, vary="Accept-Language")
+
+
+@lru_cache(32)
+def _kept(data: bytes) -> Body:
+    return body_of(data)
 
 
 @cache
@@ -105,15 +115,27 @@ async def static(request: web.Request) -> web.Response:
     """One of the files that pages load."""
     if (file := files().get(request.match_info["name"])) is None:
         raise web.HTTPNotFound
-    return sent(request, file.body, file.content_type, cache=_IMMUTABLE)
+    return sent(request, _kept(file.body), file.content_type, cache=_IMMUTABLE)
 
 
-async def source(request: web.Request) -> web.Response:
-    """The source of the running version, as a zip (W-2)."""
+async def source(request: web.Request) -> web.StreamResponse:
+    """The source of the running version, as a zip (W-2), in pieces: whole it would wait in memory for each reader."""
     if request.match_info["name"] != source_archive.NAME:
         raise web.HTTPNotFound
-    packed = await asyncio.to_thread(source_archive.archive)
-    return sent(request, packed, "application/zip", cache="public, max-age=3600")
+    async with aside():
+        packed = await asyncio.to_thread(source_archive.archive)
+    body = _kept(packed)
+    headers = {hdrs.CACHE_CONTROL: "public, max-age=3600", hdrs.ETAG: f'W/"{body.tag}"', **OPEN_TO_ALL}
+    if has_tag(request, body.tag):
+        return web.Response(status=304, headers=headers)
+    response = web.StreamResponse(headers={**headers, hdrs.CONTENT_TYPE: "application/zip"})
+    response.content_length = len(packed)
+    await response.prepare(request)
+    if request.method != hdrs.METH_HEAD:
+        for first in range(0, len(packed), _PIECE):
+            async with aside():
+                await response.write(packed[first : first + _PIECE])
+    return response
 
 
 async def robots(request: web.Request) -> web.Response:

@@ -164,9 +164,14 @@ class LinksPage:
         kept = self._kept.find(key)
         if kept is not None and query.revision is not None and kept.revision == query.revision:
             request[FREE] = len(kept.body) <= _MOST_FREE or has_tag(request, kept.etag)
-            response = sent(
-                *(request, kept.body, content_type), cache=CACHE_CONTROL, vary=vary, tag=kept.etag, packed=kept.packed
-            )
+            async with lanes_of(request).turn(request, Lane.FILES):
+                response = sent(
+                    *(request, kept.body, content_type),
+                    cache=CACHE_CONTROL,
+                    vary=vary,
+                    tag=kept.etag,
+                    packed=kept.packed,
+                )
             response.headers[hdrs.AGE] = str(kept.age_s)
             return response
         position = self._kept.position

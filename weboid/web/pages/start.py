@@ -4,7 +4,7 @@ It reads from the store no more than fits on one screen, however many wikis and 
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -14,7 +14,8 @@ from weboid.web.answer.wiki_names import Wikis
 from weboid.web.formats import html
 from weboid.web.pages.suggested_titles import SuggestedTitles
 from weboid.web.request.parameters import title_of
-from weboid.web.service import Service, given_in, html_words, machine_words
+from weboid.web.service import Service, given_in, machine_words
+from weboid.web.words.messages import Messages
 
 _WIKIS_SHOWN: Final = 20
 _PAGES_SHOWN: Final = 60
@@ -30,8 +31,10 @@ class StartPage:
 
     async def wikis_page(self, request: web.Request) -> web.Response:
         """All known wikis."""
-        given = given_in(request)
-        say, day = html_words(request, given), self.service.today()
+        return await self.service.shared_html(request, "wikis.html", given_in(request), self._wikis)
+
+    async def _wikis(self, say: Messages) -> dict[str, Any]:
+        day = self.service.today()
         listed = [
             {
                 "name": name,
@@ -40,7 +43,7 @@ class StartPage:
             }
             for name, wiki in (await self.wikis.list_known()).items()
         ]
-        return await self.service.html(request, "wikis.html", given, say, listed=listed)
+        return {"listed": listed}
 
     async def titles(self, request: web.Request) -> web.Response:
         """Titles for what somebody has typed into the form, as the wiki's own search offers them."""
@@ -52,10 +55,11 @@ class StartPage:
 
     async def page(self, request: web.Request) -> web.Response:
         """The start page; its form is filled in with the parameters of the address."""
-        given = given_in(request)
+        return await self.service.shared_html(request, "start.html", given_in(request), self._first_pages)
+
+    async def _first_pages(self, _: Messages) -> dict[str, Any]:
         shown = dict(list((await self.wikis.list_known()).items())[:_WIKIS_SHOWN])
         limit = _PAGES_SHOWN // len(shown) if shown else 0
         async with self.service.pool.viewing() as conn:
             pages = await list_first_pages(conn, [wiki.wiki for wiki in shown.values()], limit=limit)
-        listed = [{"name": name, "pages": pages[wiki.wiki]} for name, wiki in shown.items()]
-        return await self.service.html(request, "start.html", given, html_words(request, given), listed=listed)
+        return {"listed": [{"name": name, "pages": pages[wiki.wiki]} for name, wiki in shown.items()]}

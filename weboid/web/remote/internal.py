@@ -46,9 +46,10 @@ class RemoteProcesses:
             return web.Response(status=503, headers={hdrs.CACHE_CONTROL: "no-store"})
 
     async def _answer(self, request: web.Request) -> web.Response:
-        if not self.clients.known:
-            raise web.HTTPNotFound
-        client = self._client_of(request)
+        async with lanes_of(request).turn(request, Lane.FILES):
+            if not self.clients.known:
+                raise web.HTTPNotFound
+            client = self._client_of(request)
         if request.content_type != self.endpoint.kind or hdrs.CONTENT_ENCODING in request.headers:
             raise Problem(415, "request")
         if (request.content_length or 0) > MOST_SENT:

@@ -25,8 +25,10 @@ MOST_FORM: Final = 16 * 1024
 class Lane(Enum):
     """Kinds of work with separate queues (``web/http/lanes``); each is named as in the metrics."""
 
-    NONE = "none"
-    """Work that costs next to nothing, or must be done in any case."""
+    FILES = "files"
+    """What is there already, or is rendered once for all: files, the status, errors, answers from a cache."""
+    HEALTH = "health"
+    """What operators' monitors ask, which nothing else may hold up."""
     PAGES = "pages"
     """The links of pages. A handler enters it itself, once it has work to do, and gives its turn back while a wiki is
     read (``mechanism/fair_slots``: ``aside``)."""
@@ -78,8 +80,8 @@ class Route:
     most_form: int = MOST_FORM
     counts_pages: bool = False
     surcharge: Surcharge | None = None
-    lane: Lane = Lane.NONE
-    form_lane: Lane = Lane.NONE
+    lane: Lane = Lane.FILES
+    form_lane: Lane = Lane.FILES
     asks_store: bool = True
     is_described: bool = False
     is_open: bool = False

@@ -75,7 +75,7 @@ def _api(
 
 
 def _file(
-    name: str, path: str, *, cost: int, lane: Lane = Lane.NONE, is_open: bool = False, formats: Formats = PAGE
+    name: str, path: str, *, cost: int, lane: Lane = Lane.FILES, is_open: bool = False, formats: Formats = PAGE
 ) -> Route:
     """An address without any parameters."""
     return Route(
@@ -259,11 +259,11 @@ ROUTES: Final = (
         is_open=True,
     ),
     _file("metrics", "/metrics", cost=0, is_open=True),
-    _file("health", "/healthz", cost=0, is_open=True),
-    _file("alarms", "/healthz/alarms", cost=0, is_open=True),
+    _file("health", "/healthz", cost=0, lane=Lane.HEALTH, is_open=True),
+    _file("alarms", "/healthz/alarms", cost=0, lane=Lane.HEALTH, is_open=True),
     _file("openapi", "/api/openapi.json", cost=0, is_open=True, formats=_DATA),
     _file("static", "/static/{name}", cost=0),
-    _file("source", "/source/{name}", cost=0),
+    _file("source", "/source/{name}", cost=40, lane=Lane.DATA),
     _file("robots", "/robots.txt", cost=0),
     _file("favicon", "/favicon.ico", cost=0),
     _file("security", "/.well-known/security.txt", cost=0),
@@ -339,7 +339,7 @@ def lane_of(request: web.Request) -> Lane:
     """The lane of a request, by its route and method."""
     route = route_of(request)
     if route is None or request.method == hdrs.METH_OPTIONS:
-        return Lane.NONE
+        return Lane.FILES
     return route.lane if request.method in (hdrs.METH_GET, hdrs.METH_HEAD) else route.form_lane
 
 
