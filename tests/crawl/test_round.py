@@ -348,13 +348,15 @@ async def test_the_log_and_the_dead_links_always_agree_with_the_records(
     example = next(_examples)  # the database is the same in all examples, the hosts are not
     urls = [f"http://h{n}-{example}.demo/{path}" for n in range(4) for path in range(3)]
     pages = {1: urls[:8], 2: urls[4:]}
-    last = {url: gone[n // 3] for n, url in enumerate(urls)}
-    life = dict(zip(urls, lives, strict=True))
+    fronts = [f"http://h{n}-{example}.demo/" for n in range(4)]  # what is asked whether a host is away
+    last = {url: gone[n // 3] for n, url in enumerate(urls)} | dict(zip(fronts, gone, strict=True))
+    life = dict(zip([*urls, *fronts], [*lives, *lives[::3]], strict=True))
     async with open_wiki(database, pages, latest=example) as wiki:
         for day in range(100, 140):
             await wiki.round(day, lambda url, day: NO_NAME if day - 100 >= last[url] else life[url][day - 100])
-            found = await check_store(wiki.pool, day)
-            assert not found.found, (day, found.described)
+            if day % 4 == 3:  # what is wrong stays so for days
+                found = await check_store(wiki.pool, day)
+                assert not found.found, (day, found.described)
 
 
 _examples = itertools.count(1)
