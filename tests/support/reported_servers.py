@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from support.misbehaving import Act, Asked, Script, head_only, reply
+from support.reported import site
 
 from weboid.core.record.reasons import Outcome
 
@@ -25,6 +26,8 @@ OURS: Final = frozenset({Outcome.DOUBTFUL})
 REFUSES: Final = frozenset({Outcome.REFUSED, Outcome.DOUBTFUL, Outcome.WORKING})
 SUSPECT: Final = frozenset({Outcome.FAILING, Outcome.DOUBTFUL, Outcome.REFUSED})
 DEAD: Final = frozenset({Outcome.FAILING})
+at = partial(site, other=GONE)
+"""A host with these pages alone."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +52,6 @@ def works(
 ) -> list[Row]:
     """Rows of what lives: by its slug the script, or what that is made of."""
     return [Row(slug, script(given), outcomes, is_read) for slug, given in rows.items()]
-
-
-def at(pages: dict[str, Act], other: Act = GONE) -> Script:
-    """A host with these pages alone."""
-
-    def script(asked: Asked) -> Act:
-        act = pages.get(asked.target, other)
-        return head_only(asked, act) if isinstance(act, bytes) else act
-
-    return script
 
 
 def doc(first: Act, target: Act = FINE, place: str = TARGET) -> Script:

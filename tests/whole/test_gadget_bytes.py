@@ -12,7 +12,7 @@ from support.gadget import GadgetWiki, View, install_gadget, record_answers
 from support.matching import Meeting, make_wiki, open_meeting
 from support.observations import FINE, LOST
 
-pytestmark = [pytest.mark.long, needs_browser, pytest.mark.timeout(400), pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.long, needs_browser, pytest.mark.timeout(400)]
 
 _PAGES: Final = {
     "Nothing": "No link leads away: [[Main Page]], [{{SERVER}}/wiki/Main_Page here].",
