@@ -33,7 +33,7 @@ async def test_ten_weeks_of_a_little_web_are_judged_as_they_were_written(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # All servers are this process, which a busy machine makes late: what answers late would fail before its day.
-    monkeypatch.setattr("weboid.demo.play.ANSWER_S", 2.0)
+    monkeypatch.setattr("weboid.demo.play.ANSWER_S", 1.0)
     tallies: list[Tally] = []
     async with open_pool(database, size=4, part="test") as pool, open_stage(load_config(None, {}), LAST_DAY) as stage:
         intake = (await feed_story(stage, pool)).intake
