@@ -18,7 +18,7 @@ from support.waiting import until
 
 from weboid.demo.world import Behaviour, Host, HostState, Life, Page, Redirect, Spell, World
 
-HOSTS, PATHS = 700, 2
+HOSTS, PATHS = 400, 2
 """Of more domains than a crawler leases at once, so that there is work for several."""
 DELAY_S = 0.2
 MOVED = 30
