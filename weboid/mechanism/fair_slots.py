@@ -128,7 +128,7 @@ class FairSlots:
         return turn
 
     def _has_place(self, account: Hashable) -> bool:
-        """Whether a caller of this account may wait, and would not wait too long."""
+        """Returns whether a caller of this account may wait, and would not wait too long."""
         self._new.prune(account)
         capacity, own = self._capacity, len(self._new.queues.get(account, ()))
         accounts = len(self._new.queues) + (own == 0)

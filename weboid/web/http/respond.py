@@ -45,7 +45,7 @@ _CODINGS: Final = {"deflate": zlib.MAX_WBITS, "gzip": 16 + zlib.MAX_WBITS}
 """With zlib's windows; the first one that a caller accepts is taken."""
 
 
-class Body(NamedTuple):
+class SharedBody(NamedTuple):
     """A body that is sent to many, its bare ETag, and its compressed bodies by coding, as far as one was requested."""
 
     data: bytes
@@ -53,10 +53,10 @@ class Body(NamedTuple):
     packed: dict[str, bytes]
 
 
-def body_of(text: str | bytes) -> Body:
+def body_of(text: str | bytes) -> SharedBody:
     """The body that has this text."""
     data = text.encode("utf-8", "replace") if isinstance(text, str) else text
-    return Body(data, tag_of(data), {})
+    return SharedBody(data, tag_of(data), {})
 
 
 async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
@@ -66,7 +66,7 @@ async def add_headers(request: web.Request, response: web.StreamResponse) -> Non
 
 def sent(
     request: web.Request,
-    body: str | bytes | Body,
+    body: str | bytes | SharedBody,
     content_type: str,
     *,
     http: int = 200,
@@ -82,7 +82,7 @@ def sent(
     `cache` is the header Cache-Control: ``no-cache`` = keep it, but revalidate before use; ``no-store`` = never keep
     it, and then there is no ETag and no compression, which could reveal what is in a page (BREACH).
     """
-    if isinstance(body, Body):
+    if isinstance(body, SharedBody):
         body, tag, packed = body
     data = body.encode("utf-8", "replace") if isinstance(body, str) else body
     headers: dict[str, str] = {

@@ -20,7 +20,7 @@ from weboid.mechanism.fair_slots import aside
 from weboid.web.formats import html
 from weboid.web.formats.static_files import files, icon
 from weboid.web.http import source_archive
-from weboid.web.http.respond import OPEN_TO_ALL, Body, body_of, has_tag, sent
+from weboid.web.http.respond import OPEN_TO_ALL, SharedBody, body_of, has_tag, sent
 from weboid.web.request.parameters import MOST_PAGES, MOST_SENT
 from weboid.web.request.route import address_of
 from weboid.web.service import Service, given_in, html_words
@@ -97,7 +97,7 @@ class AboutPages:
 
 
 @lru_cache(32)
-def _kept(data: bytes) -> Body:
+def _kept(data: bytes) -> SharedBody:
     return body_of(data)
 
 
