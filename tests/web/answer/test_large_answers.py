@@ -9,7 +9,7 @@ from weboid.web.request.problem import Problem
 LARGE = MANY_LINKS + 1
 
 
-async def test_two_large_answers_are_made_at_once_and_small_ones_never_wait() -> None:
+async def test_one_large_answer_is_made_at_a_time_and_small_ones_never_wait() -> None:
     large, done = LargeAnswers(), 0
 
     async def make(links: int) -> None:
@@ -26,7 +26,7 @@ async def test_two_large_answers_are_made_at_once_and_small_ones_never_wait() ->
     making[3].cancel()
     await asyncio.gather(*making, return_exceptions=True)
     assert done == 6
-    async with large.slot(LARGE), large.slot(LARGE):
+    async with large.slot(LARGE):
         waiting = [asyncio.create_task(make(LARGE)) for _ in range(16)]
         await asyncio.sleep(0)
         with pytest.raises(Problem) as refused:
@@ -54,19 +54,18 @@ async def test_who_is_cancelled_on_the_way_back_to_its_lane_keeps_no_slot() -> N
 
     done = asyncio.Event()
     async with large.slot(LARGE):
-        async with large.slot(LARGE):
-            making = asyncio.create_task(make())
-            await asyncio.sleep(0)
-            holding = asyncio.create_task(hold(done))
-            await asyncio.sleep(0)
-        # It has its slot for large answers by now, and waits for that of its lane.
-        for _ in range(3):
-            await asyncio.sleep(0)
-        making.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await making
-        async with asyncio.timeout(1.0), large.slot(LARGE):
-            pass
+        making = asyncio.create_task(make())
+        await asyncio.sleep(0)
+        holding = asyncio.create_task(hold(done))
+        await asyncio.sleep(0)
+    # It has its slot for large answers by now, and waits for that of its lane.
+    for _ in range(3):
+        await asyncio.sleep(0)
+    making.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await making
+    async with asyncio.timeout(1.0), large.slot(LARGE):
+        pass
     done.set()
     await holding
     assert lane.working == 0

@@ -13,7 +13,8 @@ from weboid.web.request.problem import Problem
 
 MANY_LINKS: Final = 500
 """An answer about more waits for others that are as large."""
-_AT_ONCE: Final = 2
+_AT_ONCE: Final = 1
+"""Of the two slots of pages one is left for answers about few links."""
 _MOST_WAITING: Final = 16
 """Each of them has read its pages already."""
 _RETRY_S: Final = 3
