@@ -1,11 +1,9 @@
-import asyncio
-import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from support.archives import Copy, MadeArchive, open_made_archive, rate_limited
+from support.archives import Copy, MadeArchive, open_made_archive
 from support.commands import Place, open_place
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, open_wiki
@@ -60,46 +58,6 @@ async def test_once_looks_all_up_and_says_what_was_found(place: Place, wiki: Wik
         asked = len(archive.site.asked)
         assert (await place.run(*CALL)).status == 0
         assert len(archive.site.asked) == asked
-
-
-@pytest.mark.long
-async def test_a_kill_loses_nothing_and_a_stop_ends_in_order(place: Place, wiki: WikiInStore) -> None:
-    async with archive_at(place, per_minute=300) as archive, asyncio.timeout(60):
-        process = await place.start("archive", "--day", str(DAY))
-        await _asked(archive, 3)
-        process.kill()
-        await process.communicate()
-        assert await found(wiki) < 11
-        # What it held is free when its leases have ended: here they are ended for it.
-        await wiki.execute("UPDATE copy_queue SET until = '-infinity'")
-        process = await place.start("archive", "--day", str(DAY))
-        await _asked(archive, len(archive.site.asked) + 2)
-        process.send_signal(signal.SIGTERM)
-        _, err = await process.communicate()
-        assert process.returncode == 0, err.decode()
-        assert b"looked up" in err
-        # What was not under way was given back.
-        assert (await place.run(*CALL)).status == 0
-        assert await found(wiki) == 11
-
-
-async def _asked(archive: MadeArchive, count: int) -> None:
-    while len(archive.site.asked) < count:
-        await asyncio.sleep(0.02)
-
-
-async def test_a_throttling_archive_ends_it_with_a_word_and_all_waiting(place: Place, wiki: WikiInStore) -> None:
-    async with archive_at(place) as archive:
-        archive.act = lambda asked: rate_limited("600")
-        ran = await place.run(*CALL)
-        assert (ran.status, await found(wiki)) == (0, 0)
-        assert "wayback" in ran.err
-        assert "stays in the queue" in " ".join(ran.err.split())
-        asked = len(archive.site.asked)
-        assert asked <= 12
-        assert (await place.run(*CALL)).status == 0
-        assert len(archive.site.asked) == asked
-    assert "archive-rests" in (await place.run("maintain", "--day", str(DAY))).err
 
 
 @pytest.mark.parametrize("call", [["archive", "--once"], ["up"]])

@@ -5,16 +5,14 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from functools import partial
 from io import StringIO
 from ipaddress import ip_network
-from pathlib import Path
 
 import click
 import pytest
 from rich.console import Console
-from support.commands import LIMIT_S, Place
-from support.misbehaving import Act, Asked, HangUp, Silence, Zone, head_only, name_server, reply, serve
+from support.commands import LIMIT_S
+from support.misbehaving import Act, Asked, head_only, name_server, reply, serve
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.checking.checker import Checker, CheckResult
@@ -23,7 +21,6 @@ from weboid.config import Config, CrawlConfig, load_config
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.record.days import day_of
 from weboid.core.record.moment import Moment
-from weboid.core.verdict.verdict import Verdict
 from weboid.crawl.own_faults import ALARMING
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused
@@ -62,34 +59,6 @@ async def test_one_call_checks_the_links_that_are_due_and_the_suggestions(databa
         assert await asked(wiki, URLS[0]) == (100, True)
         assert await asked(wiki, URLS[1]) == (100, False)
         assert (await wiki.known(site.url("/link"))).record.checked == 100
-
-
-async def test_a_hoster_that_hangs_up_on_us_alone_kills_no_link(database: str) -> None:
-    """The whole way, from an address that was dialled to an alarm that is lowered."""
-    blocks = False
-
-    def script(request: Asked) -> Act:
-        number = int(request.headers["Host"][1:].partition(".")[0])
-        return HangUp(reset=True) if blocks and number < 12 else reply(200, body=b"<p>A mill.")
-
-    async with AsyncExitStack() as stack:
-        hoster, other = [await stack.enter_async_context(serve(script, ip=f"127.0.{net}.1")) for net in (7, 8)]
-        zone: Zone = {f"h{number}.demo": [(hoster if number < 12 else other).ip] for number in range(24)}
-        names = await stack.enter_async_context(name_server(zone))
-        urls = [(hoster if number < 12 else other).url("/", host=f"h{number}.demo") for number in range(24)]
-        wiki = await stack.enter_async_context(open_wiki(database, {1: urls}))
-        config = config_of()
-        config = replace(config, net=replace(config.net, dns=(names.address,)))
-        console = Console(file=StringIO())
-        raised: dict[int, list[str]] = {}
-        for day in (100, *range(107, 132, 2)):
-            blocks = 107 <= day <= 123
-            await crawl(config, wiki.pool, partial(Moment, day), CrawlOptions(True, console, confirmed=day == 107))
-            raised[day] = [alarm.subject for alarm in await wiki.do(list_alarms)]
-            assert Verdict.DEAD not in {(await wiki.finding(url)).verdict for url in urls}
-        assert raised[107] == raised[123] == ["network 127.0.7.0/24"]
-        assert raised[131] == []
-        assert {(await wiki.finding(url)).verdict for url in urls} == {Verdict.WORKING}
 
 
 @pytest.mark.parametrize(("lag_days", "is_confirmed"), [(0, True), (30, False)])
@@ -141,38 +110,6 @@ async def test_a_crawler_that_runs_for_good_waits_for_the_day_to_be_right(
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
-
-
-@pytest.mark.long
-async def test_a_crawler_that_is_shown_to_stop_does_not_wait_for_a_suggestion_for_long(
-    database: str, tmp_path: Path
-) -> None:
-    arrived = asyncio.Event()
-
-    def script(request: Asked) -> Act:
-        arrived.set()
-        return Silence()
-
-    place = Place(
-        tmp_path,
-        environ={
-            "WEBOID_DATABASE": database,
-            "WEBOID_NET_PERMIT": "127.0.0.0/8",
-            "WEBOID_NET_ANSWER_S": "300",
-            "WEBOID_CRAWL_DELAY": "0",
-        },
-    )
-    async with serve(script) as site, open_wiki(database, {1: URLS}, day=1_000) as wiki:
-        await suggest(wiki, URLS[0], site.url("/new"))
-        try:
-            process = await place.start("crawl", "--day", "100")
-            async with asyncio.timeout(LIMIT_S):
-                await arrived.wait()
-                process.terminate()
-                assert await process.wait() == 0
-        finally:
-            await place.end()
-        assert await asked(wiki, URLS[0]) == (None, False)
 
 
 class Faulty(Checker):

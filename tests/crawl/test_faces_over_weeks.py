@@ -40,15 +40,13 @@ def article(path: str) -> Act | None:
 
 @asynccontextmanager
 async def crawled(
-    database: str, answer: Callable[[str, int], Act], paths: list[str], days: range = DAYS
+    database: str, answer: Callable[[str], Act], paths: list[str]
 ) -> AsyncIterator[tuple[WikiInStore, Site, dict[str, list[Reason]]]]:
     """A wiki whose links at one host were checked for weeks: what each check found, by path."""
 
-    today = days[0]
-
     def script(asked: Asked) -> Act:
         path = asked.target
-        act = MISSING if path == "/robots.txt" else FRONT if path == "/" else answer(path, today)
+        act = MISSING if path == "/robots.txt" else FRONT if path == "/" else answer(path)
         return head_only(asked, act) if isinstance(act, bytes) else act
 
     found: dict[str, list[Reason]] = {path: [] for path in paths}
@@ -63,7 +61,7 @@ async def crawled(
                     found[urls[url]].append(seen.reason)
                 return seen
 
-            for today in days:
+            for today in DAYS:
                 await wiki.rounds(ask, [today])
             yield wiki, site, found
 
@@ -75,7 +73,7 @@ def besides(site: Site, paths: list[str]) -> list[str]:
 
 async def test_a_template_is_found_at_the_first_look_and_costs_three_requests_in_four_weeks(database: str) -> None:
     paths = [f"/news/{number}.html" for number in (*IDS, *range(201, 207))]
-    async with crawled(database, lambda path, _: article(path) or TEMPLATE, paths) as (wiki, site, found):
+    async with crawled(database, lambda path: article(path) or TEMPLATE, paths) as (wiki, site, found):
         for path, reasons in found.items():
             is_there = article(path) is not None
             assert reasons[0] is Reason.OK  # by its headers alone
@@ -84,23 +82,3 @@ async def test_a_template_is_found_at_the_first_look_and_costs_three_requests_in
             assert verdict is (Verdict.WORKING if is_there else Verdict.DOUBTFUL)
         assert len(besides(site, paths)) <= 3 * 3
         assert len(await wiki.rows("SELECT FROM face")) == 1
-
-
-async def test_an_honest_host_is_asked_once_in_eight_weeks(database: str) -> None:
-    paths = [f"/news/{number}.html" for number in IDS]
-    async with crawled(database, lambda path, _: article(path) or MISSING, paths, range(100, 160)) as (_, site, found):
-        assert {reason for reasons in found.values() for reason in reasons} == {Reason.OK}
-        assert len(besides(site, paths)) == 1
-
-
-async def test_a_host_that_changes_its_ways_is_learned_anew(database: str) -> None:
-    def answer(path: str, day: int) -> Act:
-        return TEMPLATE if day >= 120 else article(path) or MISSING
-
-    paths = [f"/news/{number}.html" for number in IDS]
-    async with crawled(database, answer, paths, range(100, 185)) as (wiki, site, found):
-        for path, reasons in found.items():
-            assert reasons[0] is Reason.OK
-            # The sample is compared with its portraits, too.
-            assert reasons[-1] in (Reason.SOFT_404, Reason.REPLACED)
-            assert (await wiki.finding(f"http://{HOST}:{site.port}{path}")).verdict is Verdict.DOUBTFUL

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 import pytest
-from support.observations import FINE, LOST, NO_NAME, SILENT
+from support.observations import FINE, SILENT
 from support.stored import WikiInStore, open_wiki
 
 from weboid.core.observe.observation import Observation
@@ -111,20 +111,6 @@ async def test_hosts_that_do_not_come_back_are_dead_as_soon_as_if_they_had_never
         alarms = await live(wiki, range(100, 107 + WINDOW_DAYS + DEFAULT.dead_span + 1), blocking(107, 300))
         assert [100 + number for number, each in enumerate(alarms) if each][-1] == 107 + HOLD_DAYS
         assert {(await wiki.finding(url)).verdict for url in URLS if host_of(url) in BLOCKED} == {Verdict.DEAD}
-
-
-@pytest.mark.long
-async def test_hosts_that_die_on_days_of_their_own_are_never_held_even_on_one_network(database: str) -> None:
-    def script(url: str, day: int) -> Observation:
-        number = int(host_of(url)[1:].partition(".")[0])
-        if number < 12 and day >= 107 + 3 * number:
-            return NO_NAME if number % 2 else SILENT
-        return LOST if number == 30 else FINE
-
-    async with open_wiki(database, {1: URLS}) as wiki:
-        assert not any(await live(wiki, range(100, 192), script, addresses=lambda host: "127.0.0.1"))
-        dead = {url for url in URLS if (await wiki.finding(url)).verdict is Verdict.DEAD}
-        assert {host_of(url) for url in dead} == {*HOSTS[:12], HOSTS[30]}
 
 
 async def test_a_path_that_hangs_on_a_living_host_is_no_failing_host(database: str) -> None:

@@ -125,17 +125,6 @@ async def test_servers_that_deny_the_name_of_a_canary_are_not_believed_but_addre
         assert [*alarms.values()][-1] == []
 
 
-@pytest.mark.parametrize("canaries", [(), pytest.param((CANARY,), marks=pytest.mark.long)])
-async def test_a_name_that_is_really_gone_is_found_dead_on_time(database: str, canaries: tuple[str, ...]) -> None:
-    async with AsyncExitStack() as stack:
-        scene = await open_scene(stack, database, FEW, *canaries)
-        await scene.live(range(BEGIN, LIES))
-        del scene.zone[FEW[0]]
-        alarms = await scene.live(range(LIES, LIES + 38))
-        assert await scene.dead(FEW) == {FEW[0]}
-        assert not any(alarms.values())
-
-
 async def test_a_public_suffix_that_is_away_for_two_days_is_held(database: str) -> None:
     """All names below us.kg were denied for two days, as reported (FreeDomain-Issues#863)."""
     below = [f"mill{number}.us.kg" for number in range(18)]

@@ -1,7 +1,6 @@
-"""Domains that go and come back, seen by the real crawler: with their own pages or with a stranger's (C-11)."""
+"""Domains that get another owner, seen by the real crawler (C-11)."""
 
 import json
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +13,8 @@ from weboid.core.verdict.verdict import Verdict
 
 pytestmark = pytest.mark.long
 
-GONE, BACK, DEATH, DAYS = 40, 70, 90, 150
-"""When hosts go, when they come back, after 30 days or, if they were proven dead meanwhile, 50; the end."""
-LATEST = 28
-"""Days until a URL is checked again after its host has come back, at most."""
+DAYS = 150
 DOUBTS = {Reason.REPLACED, Reason.PARKED, Reason.FOR_SALE, Reason.SOFT_404, Reason.SAME_EVERYWHERE}
-STRANGERS = {
-    "casino": {"sold": "en"},
-    "loans": {"sold": "de"},
-    "for-sale": {"for-sale": "de"},
-    "parked": {"parked": "en"},
-    "builder": {"redesign": "en"},
-}
 
 Json = dict[str, Any]
 
@@ -63,49 +52,6 @@ async def lived(hosts: Json, database: str, folder: Path) -> dict[str, list[UrlY
         logged = {change.verdict for url in found[host] for change in url.changes}
         assert logged <= {Verdict.UNKNOWN, Verdict.WORKING}
     return found
-
-
-def amiss(urls: list[UrlYear], back: int, verdict: Verdict, reasons: Collection[Reason]) -> list[str]:
-    """Returns the verdicts that differ, from the first check after a host's return on."""
-    wrong = []
-    for url in urls:
-        checks = [check for check in url.checks if check.day >= back]
-        logged = [change for change in url.changes if change.day <= checks[0].day][-1:]
-        logged += [change for change in url.changes if change.day > checks[0].day]
-        wrong += [f"{url.url}: {change}" for change in logged if change.verdict is not verdict]
-        wrong += [f"{url.url}: {check}" for check in checks if check.reason not in reasons]
-        wrong += [f"{url.url}: too late: {checks[0]}"] if checks[0].day > back + LATEST else []
-    return wrong
-
-
-@pytest.mark.parametrize(
-    ("gone", "back", "strangers"),
-    # More hosts that are silent at once were a loss of our own.
-    [("dns-gone", BACK, STRANGERS), ("silence", DEATH, ("casino", "parked"))],
-    ids=["a name that was gone", "a dead host"],
-)
-async def test_who_comes_after_is_never_reported_working_and_who_comes_back_is(
-    database: str, tmp_path: Path, gone: str, back: int, strangers: Collection[str]
-) -> None:
-    life = [[0, "up"], [GONE, gone], [back, "up"]]
-    hosts: Json = {
-        f"{name}.demo": {"life": [*life[:2], [back, STRANGERS[name]]], "paths": paths("windmill")} for name in strangers
-    }
-    # A stranger who fills just the old addresses, and says of all others that they are missing.
-    chapel = {path: [[0, page], [back, {"sold": "en"}]] for path, page in paths("chapel").items()}
-    hosts |= {
-        "rebuilt.demo": {"life": life, "paths": chapel},
-        "own.demo": {"life": life, "paths": paths("aqueduct")},
-        "hiccup.demo": {"life": [*life[:2], [GONE + 1, "up"]], "paths": paths("bridge")},
-    }
-    urls = await lived(hosts, database, tmp_path)
-    for name in strangers:
-        assert amiss(urls[f"{name}.demo"], back, Verdict.DOUBTFUL, DOUBTS) == []
-    assert amiss(urls["rebuilt.demo"], back, Verdict.DOUBTFUL, {Reason.REPLACED}) == []
-    assert amiss(urls["own.demo"], back, Verdict.WORKING, {Reason.OK}) == []
-    assert amiss(urls["hiccup.demo"], GONE + 1, Verdict.WORKING, {Reason.OK}) == []
-    died = any(change.verdict is Verdict.DEAD for url in urls["own.demo"] for change in url.changes)
-    assert died is (back == DEATH)
 
 
 CHANGE, LATEST_REPORT = 60, 21

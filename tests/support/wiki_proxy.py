@@ -24,15 +24,11 @@ class WikiProxy:
     """A running proxy: `domain` is its host and port, `asked` all questions so far.
 
     `before` is called before a question is passed on; what it returns, if anything, is the answer in JSON instead.
-    What `loses` says yes to is passed on, but the answer is lost on its way back. What `forgets` says yes to is passed
-    on without cookies, as if the session had ended.
     """
 
     domain: str
     asked: list[Question] = field(default_factory=list)
     before: Callable[[Question], bytes | None] = lambda question: None
-    loses: Callable[[Question], bool] = lambda question: False
-    forgets: Callable[[Question], bool] = lambda question: False
 
     def edits(self, page: int | None = None) -> list[Question]:
         """The questions so far that were to save a page, or the one with this number."""
@@ -58,16 +54,10 @@ def open_wiki_proxy(port: int) -> Iterator[WikiProxy]:
             proxy.asked.append(question)
             if instead := proxy.before(question):
                 return self._answer(200, [("Content-Type", "application/json; charset=utf-8")], instead)
-            headers = dict(self.headers)
-            if proxy.forgets(question):
-                headers.pop("Cookie", None)
             connection = HTTPConnection("127.0.0.1", port, timeout=_LIMIT_S)
-            connection.request(self.command, self.path, body, headers)
+            connection.request(self.command, self.path, body, dict(self.headers))
             with connection.getresponse() as answer:
                 answered = answer.read()
-            if proxy.loses(question):
-                self.close_connection = True
-                return None
             return self._answer(answer.status, answer.getheaders(), answered)
 
         def _answer(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support import away
 from support.commands import Place, open_place
-from support.small_disk import small_disk
 from support.waiting import until
 
 from weboid.demo.world import Host, Page, Spell, World
@@ -96,66 +94,5 @@ async def test_a_database_killed_in_the_middle_is_started_again_and_the_round_go
         await assert_one_result_each(place)
 
 
-@pytest.mark.long
-async def test_two_workers_of_which_one_hangs_and_wakes_write_nothing_twice(database: str, tmp_path: Path) -> None:
-    async with fed_place(tmp_path / "hang", WEBOID_DATABASE=database) as place:
-        first = await place.start("crawl", "--once", "--day", "100")
-        await until_asked(place, 40)
-        os.kill(first.pid, signal.SIGSTOP)
-        second = await place.run("crawl", "--once", "--day", "100")
-        assert second.status == 0
-        os.kill(first.pid, signal.SIGCONT)
-        _, err = await asyncio.wait_for(first.communicate(), 60)
-        assert first.returncode == 0, err.decode()
-        await assert_one_result_each(place)
-
-
-@pytest.mark.long
-async def test_without_a_name_server_the_round_ends_and_nothing_is_held_against_any_link(
-    database: str, tmp_path: Path
-) -> None:
-    async with fed_place(tmp_path / "names", WEBOID_DATABASE=database) as place:
-        there, place.environ["WEBOID_NET_DNS"] = place.environ["WEBOID_NET_DNS"], "127.0.0.1:9"
-        ran = await place.run("crawl", "--once", "--day", "100")
-        assert (ran.status, "cut off" in ran.err) == (2, True), ran.err[-2000:]
-        assert {(line["verdict"], line["next_check"]) for line in await shown(place)} == {("unknown", "2017-04-11")}
-        place.environ["WEBOID_NET_DNS"] = there
-        assert (await place.run("crawl", "--once", "--day", "100")).status == 0
-        await assert_one_result_each(place)
-
-
 def _postmaster(place: Place) -> int:
     return int((place.folder / "data" / "postgres" / "postmaster.pid").read_text().split("\n", 1)[0])
-
-
-@pytest.mark.long
-async def test_a_full_disk_in_mid_round_costs_no_check(server_folder: Path) -> None:
-    with small_disk(server_folder / "disk-of-a-round", "200m") as disk:
-        await _crawl_on_a_full_disk(disk)
-
-
-async def _crawl_on_a_full_disk(disk: Path) -> None:
-    async with open_place(disk, away.WORLD, {"All": away.URLS}) as place:
-        assert place.web
-        web = place.web
-        place.environ |= {"WEBOID_CRAWL_DELAY": "0.2", "WEBOID_NET_CONNECTIONS": "10"}
-        assert (await place.run("feed", "pass", "--day", "100")).status == 0
-        crawl = away.Running(await place.start("crawl", "--once", "--day", "100"))
-        await crawl.until(lambda: len(web.requests) >= 20)
-        filler = disk / "filler"
-        with pytest.raises(OSError, match="No space left"):
-            _fill(filler)
-        await crawl.until(lambda: crawl.count("No space left") > 0)
-        filler.unlink()
-        assert await crawl.ended() == 0, crawl.said
-        known = await place.run("show", "--json", *map(web.located, away.URLS))
-        assert [line["status"] for line in known.lines()] == [1] * len(away.URLS)
-        asked = Counter(f"{each.host}{each.target}" for each in web.requests)
-        missing = {url for url in away.URLS if url.removeprefix("http://") not in asked}
-        assert not missing, (missing, crawl.said[-3000:])
-
-
-def _fill(filler: Path) -> None:
-    with filler.open("wb", buffering=0) as file:
-        while True:
-            file.write(b"\0" * 4096)

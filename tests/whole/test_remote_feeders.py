@@ -129,35 +129,3 @@ async def test_over_a_bad_network_and_killed_on_both_sides_it_leaves_the_rows_of
         assert await _rows(database) == await _undisturbed(scene, second_database, calm)
         assert await scene.count("SELECT count(*) FROM page") > 390
         assert (await scene.near.run("check-store", "--day", "100")).status == 0
-
-
-@pytest.mark.long
-@pytest.mark.timeout(400)
-async def test_a_role_is_had_by_a_local_or_a_remote_process_and_sigterm_ends_both(
-    database: str, tmp_path: Path
-) -> None:
-    async with open_scene(database, tmp_path) as scene:
-        call = ("feed", "pass", "--repeat", "--day", "100")
-        ours = "SELECT count(*) FROM part WHERE role = 'feed' AND name {} 'fed:%'"
-        near = await scene.near.start(*call)
-        await scene.reached(ours.format("NOT LIKE"), 1)
-        far = await scene.far.start(*call, "--core", scene.core)
-        assert far.stderr
-        async with asyncio.timeout(60):
-            line = await far.stderr.readline()
-        assert b"another feed runs" in line
-        near.send_signal(signal.SIGTERM)
-        await _in_order(near)
-        await scene.reached(ours.format("LIKE"), 1)
-        local = await scene.near.start(*call)
-        assert local.stderr
-        async with asyncio.timeout(60):
-            assert b"another feed runs" in await local.stderr.readline()
-        os.kill(scene.web.pid, signal.SIGKILL)  # Also while its core is away it ends in time.
-        await scene.web.wait()
-        begun = asyncio.get_running_loop().time()
-        far.send_signal(signal.SIGTERM)
-        await _in_order(far)
-        assert asyncio.get_running_loop().time() - begun < 15
-        local.send_signal(signal.SIGTERM)
-        await _in_order(local)

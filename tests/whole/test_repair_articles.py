@@ -10,14 +10,12 @@ from itertools import count, islice
 from typing import Any
 
 import pytest
-from support.little_service import link, open_little_service
-from support.mediawiki import ADMIN
-from support.pwb import BOT, BotWiki, Operator, Person
+from support.pwb import BOT, BotWiki, Person
 from support.repairs import NOW, random_answers, settings_of
 from support.shared import articles
-from support.wiki_templates import complaints, save_templates, settings_page
+from support.wiki_templates import complaints, save_templates
 
-from weboid.bot.answers import KnownLinks, key_of, read_answers
+from weboid.bot.answers import KnownLinks, read_answers
 from weboid.bot.page_links import page_links
 from weboid.bot.repair import repair
 from weboid.core.url.archives import snapshot_of
@@ -25,9 +23,7 @@ from weboid.core.wikitext.reader import read_wikitext
 
 pytestmark = pytest.mark.long
 
-WIKI = "testwiki@WMF"
 _PAGES = 6
-_SAVED = 4
 _CITATION = re.compile(r"\{\{\s*cite ", re.IGNORECASE)
 _LINK = re.compile(r'<a [^>]*class="external [^>]*href="([^"]*)"')
 _STRUCTURE = re.compile(r"<(h[2-6]|p|li|table|tr|ul|ol|dl|dd|blockquote|references|gallery|cite)\b")
@@ -94,34 +90,6 @@ def test_articles_render_as_before_but_for_what_was_repaired(person: Person) -> 
     by_chance, all_of_them = map(sum, zip(*changes, strict=True))
     assert by_chance > 20
     assert all_of_them > 150
-
-
-def answer(text: str, dice: random.Random) -> list[dict[str, Any]]:
-    """What the service says of the links of a text: anything at all."""
-    urls = {key: link.url for link in page_links(read_wikitext(text), settings_of(), BOT) if (key := key_of(link.url))}
-    copies = {url: [(f"https://web.archive.org/web/20120507093011/{url}", "20120507093011")] for url in urls.values()}
-    return [
-        link(url, dice.choice(["dead", "dead", "dead", "working", "doubtful"]), dice.choice([copies[url], None, ()]))
-        for url in urls.values()
-    ]
-
-
-def test_the_bot_itself_repairs_articles_and_they_render_as_before(person: Person, operator: Operator) -> None:
-    texts = {f"User:{ADMIN}/Article {number}": text for number, text in enumerate(islice(chosen(), _SAVED))}
-    with settings_page(person, WIKI), open_little_service(WIKI) as service:
-        before = {}
-        for number, (title, text) in enumerate(texts.items()):
-            person.save(title, text)
-            before[title] = seen(person.parsed(title))
-            service.pages[person.page_id(title)] = answer(text, random.Random(number))
-        operator.environ = {"WEBOID_SERVICE": service.base}
-        ran = operator.pwb("weboid_repair", *(f"-page:{title}" for title in texts), "-always")
-        assert ran.status == 0, ran.out[-2000:]
-        wrong = {title: worse(before[title], seen(person.parsed(title))) for title in texts}
-        assert {title: each for title, each in wrong.items() if each} == {}
-        assert [person.history(title)[0]["user"] for title in texts] == [BOT] * _SAVED
-        again = operator.pwb("weboid_repair", *(f"-page:{title}" for title in texts), "-always")
-        assert "done: nothing" in again.out, again.out[-2000:]
 
 
 def worse(before: Rendered, after: Rendered) -> list[str]:

@@ -22,17 +22,6 @@ def copy_of(url: str) -> str:
     return f"https://web.archive.org/web/{STAMP}/{url}"
 
 
-def first_edit() -> Callable[[Question], bool]:
-    edits: list[Question] = []
-
-    def is_first(question: Question) -> bool:
-        if question.get("action") == "edit":
-            edits.append(question)
-        return len(edits) == 1 and edits[0] is question
-
-    return is_first
-
-
 @dataclass
 class Bench:
     """An operator, a service that knows that links are dead, and what stands between bot and wiki."""
@@ -60,11 +49,6 @@ class Bench:
 
     def repair(self) -> PwbRun:
         return self.operator.pwb(*self.words())
-
-    def repair_dead(self) -> PwbRun:
-        """Runs the bot for pages whose links have died lately, and for those that wait."""
-        self.operator.environ = {"WEBOID_SERVICE": self.service.base}
-        return self.operator.pwb("weboid_repair", "-weboid:dead", "-always")
 
     def is_done(self, title: str) -> bool:
         """Whether the newest revision of a page is the bot's, and its link repaired."""
@@ -137,31 +121,6 @@ def test_pages_that_are_changed_deleted_and_moved_meanwhile(bench: Bench) -> Non
     assert bench.is_done("Moved on")
 
 
-def test_a_page_waits_for_copies_that_are_not_known_yet_and_for_people_to_end(bench: Bench) -> None:
-    bench.add("Harbour master", "Pilot", "Lost")
-    for title, page in bench.pages.items():
-        bench.service.add_change(URL, {page: title})
-    bench.service.pages[bench.pages["Harbour master"]] = [link(URL, "dead", ())]
-    bench.service.pages[bench.pages["Lost"]] = [link(URL, "dead", ())]
-    page = bench.pages["Pilot"]
-
-    def save_first(question: Question) -> None:
-        if question.get("action") == "edit" and question.get("pageid") == str(page):
-            bench.admin.save("Pilot", CITED.replace("sails", f"sails {len(bench.proxy.edits())} times"))
-
-    bench.proxy.before = save_first
-    assert (bench.repair_dead().status, bench.done()) == (0, 0)
-    bench.proxy.before = lambda question: None
-    bench.admin.do("delete", title="Lost")
-    ran = bench.repair_dead()
-    assert (ran.status, bench.is_done("Harbour master"), bench.is_done("Pilot")) == (0, False, True), ran.out
-    bench.service.pages[bench.pages["Harbour master"]] = [link(URL, "dead", [(copy_of(URL), STAMP)])]
-    ran = bench.repair_dead()
-    assert (ran.status, bench.is_done("Harbour master")) == (0, True), ran.out
-    assert "1 page read" in ran.out
-    assert "0 pages read" in bench.repair_dead().out
-
-
 def test_protected_and_filtered_pages_do_not_end_the_run(bench: Bench) -> None:
     bench.add("Closed", "Free")
     sold = f"It sells.<ref>[{SPAM} An offer]</ref>\n{CITED}"
@@ -180,22 +139,6 @@ def test_protected_and_filtered_pages_do_not_end_the_run(bench: Bench) -> None:
     assert bench.is_done("After the bazaar")
     assert "Closed is not saved: protected" in ran.out
     assert "Bazaar is not saved: spam-blacklist" in ran.out
-
-
-def test_an_edit_whose_answer_was_lost_is_not_repeated_once_it_is_reverted(bench: Bench) -> None:
-    bench.add("Foggy", "Clear")
-    bench.proxy.loses = first_edit()
-    ran = bench.repair()
-    assert (ran.status, bench.done()) == (0, 2), ran.out
-    assert [edit["user"] for edit in bench.admin.history("Foggy")] == [BOT, "Admin"]
-    assert bench.is_left_reverted("Foggy")
-
-
-def test_a_session_that_ended_is_renewed(bench: Bench) -> None:
-    bench.add("Early", "Late")
-    bench.proxy.forgets = first_edit()
-    ran = bench.repair()
-    assert (ran.status, bench.done()) == (0, 2), ran.out
 
 
 def test_who_kills_it_finds_no_page_edited_twice_afterwards(bench: Bench) -> None:

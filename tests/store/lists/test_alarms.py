@@ -244,6 +244,8 @@ async def test_a_part_that_ended_without_a_word_is_alarming_until_it_is_back(
     bounds = AlarmBounds(gone_s=300)
     await take(stored, role, "a", silent_s=299)
     assert await alarms_on(stored, 100, bounds, AlarmKind.PART_GONE) == []
+    await take(stored, role, "a", silent_s=301)
+    assert len(await alarms_on(stored, 100, bounds, AlarmKind.PART_GONE)) == 1
     await take(stored, role, "a", silent_s=2 * 86_400)
     (alarm,) = await alarms_on(stored, 100, bounds, AlarmKind.PART_GONE)
     assert (alarm.subject, alarm.since) == (role.value, 98)
