@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from ipaddress import ip_network
 
 import pytest
@@ -10,6 +11,7 @@ from support.misbehaving import Act, Asked, Script, head_only, reply, serve
 from support.observations import FINE, SILENT
 from support.stored import CUT_OFF, NAMES_ALONE, WikiInStore, key, open_wiki
 
+from weboid.archive.visits import suggestions
 from weboid.archive.visits.suggestions import (
     DOUBTFUL_DAYS,
     FAILING_DAYS,
@@ -29,6 +31,7 @@ from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
+from weboid.mechanism.patience import ending
 from weboid.net.outbound import open_session
 from weboid.store.people.audit import list_audit
 from weboid.store.people.replacement import Replacement, find_replacements, record_replacement
@@ -201,6 +204,21 @@ async def test_a_stop_leaves_the_rest_for_another_day(wiki: WikiInStore) -> None
     rows = await wiki.rows("SELECT asked, due FROM replacement WHERE asked IS NULL")
     assert len(rows) >= len(URLS) - 4
     assert set(rows) == {(None, 101)}
+
+
+async def test_a_stop_does_not_wait_for_a_silent_server(wiki: WikiInStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suggestions, "ending", partial(ending, grace_s=0.05))
+    await suggest(wiki, "http://silent.demo/")
+    stopped = asyncio.Event()
+
+    async def ask(question: CheckRequest) -> Observation:
+        stopped.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async with asyncio.timeout(10):
+        await Suggestions(wiki.pool, ask, NAMES_ALONE, today=lambda: 100, stopped=stopped).sweep()
+    assert await state(wiki) == (False, None, 0, 101)
 
 
 def suggestion(archive: int = 0, **more: object) -> Replacement:
