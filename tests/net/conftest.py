@@ -11,17 +11,7 @@ from support.misbehaving import Certificates
 
 from weboid.config import NetConfig
 
-_OF_THE_LOOP = {
-    "test_connection",
-    "test_dial",
-    "test_dns",
-    "test_engine",
-    "test_ftp",
-    "test_sftp",
-    "test_dialer",
-    "test_tls",
-    "test_watch",
-}
+_OF_THE_LOOP = {"test_connection", "test_dial", "test_dns", "test_engine", "test_ftp", "test_sftp", "test_watch"}
 
 
 def pytest_asyncio_loop_factories(
