@@ -109,6 +109,17 @@ async def test_a_place_that_never_answers_is_left_alone_for_a_while(monkeypatch:
     assert len(silent.asked) == 3
 
 
+class Answering(Silent):
+    """Another place is there, and has found it working."""
+
+    async def ask(self, look: UUID, key: UrlKey) -> LookState:
+        return LookState(is_open=False, is_alone=False, outcome=Outcome.WORKING)
+
+
+async def test_what_another_place_has_found_is_taken() -> None:
+    assert await CrawlersOpinion(Answering(), ask_s=0.01).outcome(URL) is Outcome.WORKING
+
+
 class Asking(Silent):
     """Three looks are wanted, one after the other; what is answered is noted."""
 

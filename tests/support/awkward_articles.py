@@ -64,10 +64,6 @@ _CASES = toml_next_to(__file__)
 ARTICLES: dict[str, str] = _CASES["articles"]
 
 
-def many_links(count: int) -> str:
-    return "".join(f"* [http://h{number}.3sat.de/page?{number} x]\n" for number in range(count))
-
-
 def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 

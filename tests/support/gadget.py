@@ -280,12 +280,12 @@ class StandIn:
         finally:
             writer.close()
 
-    def says(self, body: str, status: str = "200 OK", *headers: str, more: int = 0) -> None:
-        """Lets it answer with this body; `more` is by how much the answer claims to be longer than it is."""
-        head = [f"HTTP/1.1 {status}", "Access-Control-Allow-Origin: *", "Access-Control-Expose-Headers: Retry-After"]
-        length = len(body.encode()) + more
-        lines = [*head, "Content-Type: application/json", "Connection: close", f"Content-Length: {length}", *headers]
-        self.answer = "\r\n".join([*lines, "", body]).encode()
+    def says(self, body: str) -> None:
+        """Lets it answer with this body."""
+        lines = ["HTTP/1.1 200 OK", "Access-Control-Allow-Origin: *", "Content-Type: application/json"]
+        self.answer = "\r\n".join(
+            [*lines, f"Content-Length: {len(body.encode())}", "Connection: close", "", body]
+        ).encode()
 
 
 @asynccontextmanager

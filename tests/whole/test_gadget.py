@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 import pytest_asyncio
-from support.awkward_articles import ARTICLES, dot, many_links
+from support.awkward_articles import ARTICLES, dot
 from support.browser import needs_browser, open_browser
 from support.gadget import (
     SETTINGS,
@@ -44,7 +44,6 @@ Text [http://third.3sat.de/ third].
 """
 OTHERS: Final = {
     "Sections": SECTIONS,
-    "Two parts": many_links(2_100),
     "Nothing": "No link leads away: [[Main Page]], [{{SERVER}}/wiki/Main_Page here].",
     "Talk:Harbour": "[http://talk.3sat.de/ x]",
     "Edited": "[http://edited.3sat.de/before x]",
@@ -261,32 +260,7 @@ async def previewed(view: View) -> dict[str, bool]:
     return links
 
 
-# The service in trouble
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "headers", "more", "quiet"),
-    [
-        ("<!DOCTYPE html><title>Maintenance</title>", "200 OK", (), 0, False),
-        ('{"version":2,"pages":[{"counts":{},"links":[', "200 OK", (), 500, True),
-        ("away", "503 Service Unavailable", ("Retry-After: 100",), 0, True),
-    ],
-    ids=["HTML", "half", "503"],
-)
-async def test_a_service_in_trouble_costs_one_line_on_the_console(
-    gadget: GadgetWiki, body: str, status: str, headers: tuple[str, ...], more: int, quiet: bool
-) -> None:
-    async with gadget.context() as context, open_stand_in(context, gadget.meeting.weboid) as weboid:
-        weboid.says(body, status, *headers, more=more)
-        async with gadget.view("Sections", context=context) as view:
-            await view.marked()
-            assert await view.marks() == []
-            assert len([line for line in view.complaints if line.startswith("warning: Weboid: ")]) == 1
-            # The browser itself writes a line for an answer with an error.
-            assert [line for line in view.complaints if "Weboid: " not in line and "Failed to load" not in line] == []
-            await view.page.reload(wait_until="domcontentloaded")
-            await view.marked()
-        assert len(weboid.seen) == (1 if quiet else 2)
+# The service in trouble: what becomes of other answers is in tests/gadget/test_service_js.py.
 
 
 async def test_a_slow_service_keeps_nothing_waiting(gadget: GadgetWiki) -> None:
@@ -303,12 +277,6 @@ async def test_a_slow_service_keeps_nothing_waiting(gadget: GadgetWiki) -> None:
             assert await view.marks() == []
             await view.marked()
             assert await view.marks() == await findings(gadget.meeting, await view.content(), page)
-
-
-async def test_a_page_of_2100_links_is_marked_by_two_parts(gadget: GadgetWiki) -> None:
-    async with gadget.view("Two parts") as view:
-        assert await assert_marked(gadget, view, gadget.pages["Two parts"]) > 1_000
-        assert len(view.asked) == 2
 
 
 # Next to the content
