@@ -48,35 +48,6 @@ def test_an_answer_of_brackets_takes_milliseconds() -> None:
     assert process_time() - begun < 0.3
 
 
-QUERY = "http://www.mill.demo/wheel?id=1&lang=en"
-
-
-def test_a_copy_that_plays_is_not_of_another_page_by_a_spelling_alone() -> None:
-    for asked, named in [
-        (QUERY, QUERY),
-        (QUERY, QUERY.replace("&", "&amp;")),
-        (QUERY, QUERY.replace("&", "&#38;")),
-        (QUERY.replace("&", "&amp;"), QUERY),
-        (QUERY.replace("&", "&amp;"), QUERY.replace("&", "&amp;")),
-        (QUERY.replace("&", "&amp;"), QUERY.replace("&", "&amp;amp;")),
-        ("http://mill.demo/M%C3%BChle", "http://mill.demo/M\u00fchle"),
-        ("http://mill.demo/M%C3%BChle", "http://mill.demo/Mu%CC%88hle"),
-        ("http://mill.demo/?q=old+mill", "http://mill.demo/?q=old%20mill"),
-        ("http://mill.demo/?q=old%20mill", "http://mill.demo/?q=old mill"),
-        ("http://mill.demo/it's", "http://mill.demo/it&#39;s"),
-        ("ftp://mill.demo/a", "ftp://mill.demo/a"),
-    ]:
-        url = parse(asked)
-        link = {"link": f'<{named}>; rel="original", <{WEB}/{STAMP}/{named}>; rel="memento"'}
-        played = [
-            replay_of(ServiceReply(200, {**when, **link}, b"text"), stamp=STAMP, url=url, service=SERVICES["wayback"])
-            for when in (THEN, SOON)
-        ]
-        led = {"location": f"{WEB}/20110203040507id_/{named}"}
-        moved = replay_of(ServiceReply(302, led), stamp=STAMP, url=url, service=SERVICES["wayback"])
-        assert [one.result.value for one in (*played, moved)] == ["plays", "moved", "moved"], asked
-
-
 def test_what_may_be_another_page_is_neither_held_against_a_copy_nor_taken_for_it() -> None:
     """Archives whose index knows no letter case lead from the one to the other."""
     for asked, named in [
@@ -89,20 +60,6 @@ def test_what_may_be_another_page_is_neither_held_against_a_copy_nor_taken_for_i
         for reply in (ServiceReply(200, {**SOON, **link}, b"text"), ServiceReply(302, led)):
             replayed = replay_of(reply, stamp=STAMP, url=parse(asked), service=SERVICES["wayback"])
             assert (replayed.result, replayed.why) == (ReplayResult.NOTHING, "unsure-page"), asked
-
-
-def test_a_copy_of_another_page_is_refused_however_it_is_escaped() -> None:
-    for named in [
-        "http://mill.demo/wheel?id=2&lang=en",
-        "http://mill.demo/?id=1&lang=en",
-        "http://a.demo/wheel?id=1&lang=en",
-    ]:
-        for way in ["&", "&amp;", "&#38;"]:
-            link = {"link": f'<{named.replace("&", way)}>; rel="original"'}
-            for when in (THEN, SOON):
-                reply = ServiceReply(200, {**when, **link}, b"text")
-                replayed = replay_of(reply, stamp=STAMP, url=parse(QUERY), service=SERVICES["wayback"])
-                assert (replayed.result, replayed.why) == (ReplayResult.MOVED_FAR, "other-page"), (named, way)
 
 
 def test_a_fault_says_nothing() -> None:
