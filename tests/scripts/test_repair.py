@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pywikibot import config
 from support.little_bot_wiki import BOT
+from support.little_service import link
 from support.repair_scene import COPY, TEXT, URL, WIKI, Scene, add_page, journal_of, last_skip, run, settings
 
 from weboid.bot.edits import edits_for
@@ -101,6 +102,20 @@ def test_a_second_conflict_is_left_alone(wiki: Scene, capfd: pytest.CaptureFixtu
     # The wiki says the same of an edit that it has saved, if the answer to that was lost.
     with journal_of(wiki) as journal:
         assert len(journal.unfinished_edits(WIKI)) == 2
+
+
+def test_a_page_waits_for_a_copy_that_is_not_known_yet_and_for_people_to_end(wiki: Scene) -> None:
+    unknown, busy = add_page(wiki, "A"), add_page(wiki, "B")
+    known, wiki.service.pages[unknown] = wiki.service.pages[unknown], [link(URL)]
+    wiki.service.add_change(URL, {unknown: "A", busy: "B"})
+    wiki.wiki.before_saving = lambda title: wiki.wiki.save(title, f"New. {wiki.wiki.text(title)}")
+    done = []
+    for _ in range(3):
+        run(wiki, "-weboid:dead", "-always")
+        done.append([title for title in "AB" if COPY in wiki.wiki.text(title)])
+        wiki.wiki.before_saving = lambda title: None
+        wiki.service.pages[unknown] = known if len(done) == 2 else [link(URL)]
+    assert done == [[], ["B"], ["A", "B"]]
 
 
 def test_what_is_no_page_to_repair_is_counted(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:

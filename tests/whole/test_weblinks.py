@@ -101,6 +101,18 @@ def test_a_report_is_written_updated_and_removed(place: Place) -> None:
     assert len(wiki.history(talk)) == 4
 
 
+def test_where_the_wiki_does_not_allow_it_nothing_is_written(place: Place) -> None:
+    wiki, title = place.bot_wiki.admin, "Harbour without talk"
+    wiki.save(title, f"A [{GONE} page].")
+    place.service.pages[wiki.page_id(title)] = [link(GONE, since="2026-05-03")]
+    settings = json.loads(place.settings.read_text(encoding="utf-8"))
+    del settings["options"]["talk"]
+    place.settings.write_text(json.dumps(settings), encoding="utf-8")
+    ran = place.run(f"-page:{title}", "-talk")
+    assert (ran.status, ran.out.count("Nothing is written on talk pages")) == (0, 1), ran.out
+    assert wiki.history(f"Talk:{title}") == []
+
+
 def test_a_talk_page_that_cannot_be_saved_stops_nothing(place: Place) -> None:
     wiki = place.bot_wiki.admin
     titles = [f"Harbour {number} of three" for number in range(3)]
