@@ -55,4 +55,5 @@ def test_a_hostile_document_costs_no_more_than_the_bytes_that_are_read(name: str
 
 @given(st.text(max_size=300) | st.lists(st.sampled_from(HOSTILE), max_size=60).map("".join))
 def test_nothing_makes_it_raise(markup: str) -> None:
-    document_of(markup.encode(errors="replace"))
+    url = "http://site.test/a/b.html"
+    assert document_of(markup.encode(errors="replace"), "text/html", url).url == url
