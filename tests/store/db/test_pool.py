@@ -122,7 +122,8 @@ async def test_a_transaction_that_hangs_gives_its_locks_up(database: str) -> Non
 
         async with other.connection() as connection:
             await connection.execute("CREATE TABLE held AS SELECT 1 AS number")
-        with pytest.raises(StoreError, match="idle-in-transaction"):
+        # What the server wrote last may be lost when it closes the connection under what is being sent.
+        with pytest.raises(StoreError, match=r"idle-in-transaction|closed the connection"):
             await hang()
         async with hanging.connection() as connection:
             assert await (await connection.execute("SELECT number FROM held")).fetchone() == (3,)
