@@ -267,7 +267,6 @@ def test_the_words_of_the_description_are_those_of_the_program() -> None:
         "note": [frozenset(("redirects", "after", "similar", "before", *nothing))],
         "origin": [frozenset(CopyOrigin)],
         "outcome": [frozenset(status_outcome(status) for status in Status)],
-        "pageRepaired": [frozenset(("", "yes", "no"))],
         "pageSort": [frozenset(("", "place", "newest", "oldest"))],
         "reason": [frozenset((*InvalidReason, *nothing))],
         "repaired": [frozenset(("yes", "no")), frozenset(("yes", "no", *nothing)), frozenset(("", "yes", "no"))],

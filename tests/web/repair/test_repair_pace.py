@@ -90,4 +90,4 @@ async def test_two_hundred_articles_a_minute_are_repaired_and_nobody_waits(site:
     print(f"{pace:.0f} a minute, {changes} changes; /healthz p99 {wait_ms:.0f} ms, without repairs {idle_ms:.0f} ms")
     assert changes > 500
     assert pace >= _LEAST_A_MINUTE
-    assert wait_ms <= max(_LONGEST_MS, 2 * idle_ms), "on a busy machine all wait"
+    assert wait_ms <= max(_LONGEST_MS, 3 * idle_ms), "on a busy machine all wait"
