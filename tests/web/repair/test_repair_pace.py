@@ -25,8 +25,7 @@ _ARTICLES: Final = 200
 _FIRST: Final = 1_000
 _LEAST_A_MINUTE: Final = 100
 _LONGEST_MS: Final = 300
-"""Alone on two cores it is 321 to 454 a minute and 68 ms; other tests run beside it. One repair within the loop takes as
-long as this by itself."""
+"""Other tests run beside it. One repair within the loop takes as long as this by itself."""
 _CALLERS: Final = """
 import asyncio, json, sys, time
 import aiohttp
