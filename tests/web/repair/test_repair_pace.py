@@ -25,7 +25,7 @@ _ARTICLES: Final = 200
 _FIRST: Final = 1_000
 _LEAST_A_MINUTE: Final = 100
 _LONGEST_MS: Final = 300
-"""Other tests run beside it. One repair within the loop takes as long as this by itself."""
+"""Other tests run meanwhile. One repair within the loop takes as long as this by itself."""
 _CALLERS: Final = """
 import asyncio, json, sys, time
 import aiohttp
@@ -66,7 +66,7 @@ def _answer(url: str) -> Observation:
 
 
 @pytest.mark.long
-async def test_a_hundred_articles_a_minute_are_repaired_beside_other_work_and_nobody_waits(site: Site) -> None:
+async def test_a_hundred_articles_a_minute_are_repaired_during_other_work_and_nobody_waits(site: Site) -> None:
     texts = list(islice((text for text in articles("enwiki-2016") if len(text) > 2_000), _ARTICLES))
     settings = shipped_settings("enwiki")
     assert settings is not None
