@@ -217,7 +217,9 @@ CREATE TABLE wiki_rule (
 -- The scheme that the stored keys were computed with (O-10): a program with other versions must rekey first.
 CREATE TABLE key_form (
     form_version smallint NOT NULL,
-    suffix_version text NOT NULL
+    suffix_version text NOT NULL,
+    -- URLs of some domains are still at the keys of an earlier suffix list; programs run meanwhile.
+    moving boolean NOT NULL DEFAULT false
 );
 CREATE UNIQUE INDEX key_form_single ON key_form ((true));
 

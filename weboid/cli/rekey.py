@@ -7,8 +7,7 @@ from weboid.cli.processes.process import run_async
 from weboid.cli.processes.store_process import LongCommand, run_long_command
 from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.config import Config
-from weboid.store.db.key_scheme import has_scheme
-from weboid.store.upkeep.expiry import count_urls
+from weboid.core.url.keys import BUCKETS
 from weboid.store.upkeep.rekey import Rekeyed, rekey
 
 
@@ -17,33 +16,30 @@ from weboid.store.upkeep.rekey import Rekeyed, rekey
 @day_option
 @click.pass_obj
 def command(config: Config, dry_run: bool, day: int | None) -> None:
-    """Moves all URLs to this program's normal form and suffix list, with all that is known of them.
+    """Moves URLs to this program's normal form and suffix list, with all that is known of them.
 
-    Stop crawlers and feeders before; they refuse to start until it is done. If it is stopped half-way, run it again.
+    Where the form is another one, stop crawlers and feeders before: they refuse to start until it is done. Where the
+    suffix list alone is, they may run meanwhile. If it is stopped half-way, run it again.
     """
     console = ProcessConsole()
     on_day = clock(day)()
 
     async def work(long: LongCommand) -> str:
-        async def count() -> int | None:
-            async with long.pool.connection() as conn:
-                return None if await has_scheme(conn) else await count_urls(conn)
-
-        if (urls := await long.again(count)) is None:
-            return "the keys are those of this program: there is nothing to do"
         with bar(console) as shown:
-            task = shown.add_task("rekey", total=urls)
+            task = shown.add_task("rekey", total=BUCKETS)
 
             def show(so_far: Rekeyed) -> None:
-                # A URL that was moved may be read a second time under its new key.
-                shown.update(task, completed=min(so_far.urls, urls), description=f"rekey: {so_far.moved} moved")
+                shown.update(task, completed=so_far.bucket, description=f"rekey: {so_far.moved} URLs moved")
 
-            return _summary(await rekey(long.pool, on_day, dry_run=dry_run, show=show, again=long.again), dry_run)
+            done = await rekey(long.pool, on_day, dry_run=dry_run, show=show, again=long.again)
+        return _summary(done, dry_run)
 
     console.print(run_async(run_long_command(config, work, size=1, name="rekey", any_form=True)))
 
 
 def _summary(done: Rekeyed, dry_run: bool) -> str:
+    if not done.is_needed:
+        return "the keys are those of this program: there is nothing to do"
     if dry_run:
         return f"{done.moved} URLs would move, {done.dropped} would be dropped as invalid; {done.spam_links} spam links"
     return (

@@ -23,7 +23,7 @@ WHERE cited_copy.bucket = gone.bucket AND cited_copy.host_key = gone.host_key AN
 
 -- name: record_originals
 -- After a rekey: what is meant is the same, by other keys.
--- under lock: upkeep/rekey lock, and all leases are the rekey's.
+-- under lock: urls/lock lock_urls, of the same URLs before.
 UPDATE cited_copy SET original_bucket = given.original_bucket, original_host_key = given.original_host_key,
     original_url_key = given.original_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
@@ -31,6 +31,7 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
     AS given (bucket, host_key, url_key, original_bucket, original_host_key, original_url_key)
 WHERE cited_copy.bucket = given.bucket AND cited_copy.host_key = given.host_key
     AND cited_copy.url_key = given.url_key
+    AND cited_copy.original_bucket IS DISTINCT FROM given.original_bucket
 
 -- name: record_named
 -- What a short address shows, once its archive has said it.

@@ -45,7 +45,7 @@ USING (
 WHERE snapshot.bucket = gone.bucket AND snapshot.host_key = gone.host_key AND snapshot.url_key = gone.url_key
 
 -- name: record_moved_snapshot
--- under lock: upkeep/rekey lock, and all leases are the rekey's.
+-- under lock: upkeep/rekey record_moved_urls, which waits for all who hold these URLs.
 UPDATE snapshot SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -65,7 +65,7 @@ USING (
 WHERE lookup.bucket = gone.bucket AND lookup.host_key = gone.host_key AND lookup.url_key = gone.url_key
 
 -- name: record_moved_lookup
--- under lock: upkeep/rekey lock, and all leases are the rekey's.
+-- under lock: upkeep/rekey record_moved_urls, which waits for all who hold these URLs.
 UPDATE lookup SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -85,7 +85,7 @@ USING (
 WHERE copy_queue.bucket = gone.bucket AND copy_queue.host_key = gone.host_key AND copy_queue.url_key = gone.url_key
 
 -- name: record_moved_copy_queue
--- under lock: upkeep/rekey lock, and all leases are the rekey's.
+-- under lock: upkeep/rekey record_moved_urls, which waits for all who hold these URLs.
 UPDATE copy_queue SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -106,7 +106,7 @@ WHERE changing_page.bucket = gone.bucket AND changing_page.host_key = gone.host_
     AND changing_page.url_key = gone.url_key
 
 -- name: record_moved_changing_page
--- under lock: upkeep/rekey lock, and all leases are the rekey's.
+-- under lock: upkeep/rekey record_moved_urls, which waits for all who hold these URLs.
 UPDATE changing_page SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -126,7 +126,7 @@ USING (
 WHERE saving.bucket = gone.bucket AND saving.host_key = gone.host_key AND saving.url_key = gone.url_key
 
 -- name: record_moved_saving
--- under lock: upkeep/rekey lock, and all leases are the rekey's.
+-- under lock: upkeep/rekey record_moved_urls, which waits for all who hold these URLs.
 UPDATE saving SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -146,7 +146,7 @@ USING (
 WHERE cited_copy.bucket = gone.bucket AND cited_copy.host_key = gone.host_key AND cited_copy.url_key = gone.url_key
 
 -- name: record_moved_cited_copy
--- under lock: upkeep/rekey lock, and all leases are the rekey's.
+-- under lock: upkeep/rekey record_moved_urls, which waits for all who hold these URLs.
 UPDATE cited_copy SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])

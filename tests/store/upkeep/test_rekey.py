@@ -37,7 +37,7 @@ from weboid.store.archives.copy_queue import follow_changes
 from weboid.store.archives.lookup import StoredLookup, record_lookups
 from weboid.store.archives.saving import record_savable
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_snapshots
-from weboid.store.db.key_scheme import OURS, KeyScheme, has_scheme, record_scheme, require_scheme
+from weboid.store.db.key_scheme import OURS, KeyScheme, find_stated, has_scheme, record_scheme, require_scheme
 from weboid.store.db.pool import Connection, open_pool
 from weboid.store.db.rows import HostKey
 from weboid.store.pages.page import PageChanges, record_intake
@@ -190,7 +190,7 @@ async def test_with_another_suffix_list_a_store_ends_as_one_filled_anew(filled: 
         assert all(before)
         assert len(differing(before, filled.wanted)) == len(TABLES)
         tried = await rekey(stored.pool, 200, BUCKETS, batch=batch, dry_run=True)
-        assert tried.moved == tried.urls == len(before[0])
+        assert (tried.moved, tried.is_needed) == (len(before[0]), True)
         assert await contents(stored) == before
         await stored.do(require_scheme)
         done = await rekey(stored.pool, 200, BUCKETS, batch=batch)
@@ -226,11 +226,12 @@ async def test_a_rekey_killed_again_and_again_comes_to_the_same_end(filled: Fill
     async with open_wiki(copy, {}) as stored:
         async with stored.pool.connection() as conn:
             assert not await has_scheme(conn, OURS)
-            assert not await has_scheme(conn, BUCKETS)
+            assert await find_stated(conn) == (BUCKETS.form_version, BUCKETS.suffix_version, True)
         await move_buckets(copy)
         assert differing(await contents(stored), filled.wanted) == []
 
 
+_LOG = "SELECT host_key, url_key, day, before, after, reason FROM change"
 COPIES = (
     "SELECT bucket, host_key, url_key, archive, stamp, origin FROM snapshot",
     "SELECT bucket, host_key, url_key, archive, outcome FROM lookup",
@@ -401,7 +402,8 @@ async def test_what_is_invalid_now_is_dropped_with_its_uses(database: str) -> No
         for day in DAYS:
             await stored.round(day, lambda url, day: LOST)
         assert len(await stored.dead()) == 3
-        assert await rekey(stored.pool, 200, NO_FTP) == Rekeyed(urls=3, dropped=2)
+        done = await rekey(stored.pool, 200, NO_FTP)
+        assert (done.moved, done.dropped) == (0, 2)
         one = key("https://one.demo/")
         assert await uses(stored) == {(1, one)}
         assert await stored.dead() == {(1, one)}
@@ -410,19 +412,19 @@ async def test_what_is_invalid_now_is_dropped_with_its_uses(database: str) -> No
             assert {row[:2] for row in await stored.rows(f"SELECT bucket, host_key FROM {table}")} == {one[:2]}  # noqa: S608
 
 
-async def test_while_a_worker_is_at_work_nothing_is_moved(database: str) -> None:
+async def test_while_a_worker_is_at_work_the_form_of_urls_is_not_changed(database: str) -> None:
     async with open_wiki(database, {1: ["https://one.demo/"]}) as stored:
         held = await stored.do(lease_buckets, "worker 7", until=Moment(100), limit=1, lease_s=300, rest_s=0)
         with pytest.raises(StoreError, match="worker 7"):
-            await rekey(stored.pool, 200, BUCKETS)
+            await rekey(stored.pool, 200, NO_FTP)
         async with stored.pool.connection() as conn:
             await require_scheme(conn)
             await record_release(conn, "worker 7", held)
-        assert (await rekey(stored.pool, 200, BUCKETS)).moved == 1
+        assert (await rekey(stored.pool, 200, NO_FTP)).is_needed
         async with stored.pool.connection() as conn:
             with pytest.raises(StoreError, match="weboid rekey"):
                 await require_scheme(conn)
-            await require_scheme(conn, BUCKETS)
+            await require_scheme(conn, NO_FTP)
             assert await lease_buckets(conn, "worker 8", until=Moment(100), limit=1, lease_s=300, rest_s=0)
 
 
@@ -438,3 +440,48 @@ async def test_an_intake_under_way_is_waited_for_and_the_next_one_of_that_progra
         with pytest.raises(StoreError, match="weboid rekey"):
             await stored.take_in({2: [added]}, 201)
         assert len(await uses(stored)) == 2
+
+
+async def test_a_crawl_and_intakes_go_on_while_urls_get_other_buckets_and_nothing_is_lost(copy: str) -> None:
+    async with open_wiki(copy, {}) as stored:
+        logs = await rows_of(stored, _LOG)
+        await rekey(stored.pool, 200, BUCKETS)
+        moving = asyncio.create_task(rekey(stored.pool, 200, batch=1))
+        while not await stored.do(has_scheme):
+            await asyncio.sleep(0)
+        pages, day = links("www.", ""), 200
+        while not moving.done():
+            day += 1
+            pages |= {day: pages[3 + day % 6], 3 + day % 6: pages[3 + (day + 1) % 6]}
+            await stored.take_in({page: pages[page] for page in (day, 3 + day % 6)}, day, latest=day)
+            await stored.round(day, answer)
+        assert day > 201
+        assert (await moving).moved > 10
+        assert await rekey(stored.pool, 200) == Rekeyed()
+        used = {(page, key(url)) for page, urls in pages.items() if page > 2 for url in urls}
+        assert await uses(stored) == used
+        assert set(logs) <= set(await rows_of(stored, _LOG))
+        assert not (await check_store(stored.pool, day)).found
+
+
+async def test_what_was_taken_in_and_checked_while_it_waited_to_be_moved_keeps_its_history_and_is_checked_again(
+    database: str,
+) -> None:
+    url = "https://one.demo/"
+    async with open_wiki(database, {1: [url], 2: ["https://two.demo/"]}) as stored:
+        for day in DAYS:
+            await stored.round(day, lambda url, day: LOST)
+        died = await changes_of(stored, url)
+        await rekey(stored.pool, 200, BUCKETS)
+        async with stored.pool.connection() as conn:
+            await conn.execute("UPDATE key_form SET suffix_version = %s, moving = true", (OURS.suffix_version,))
+        await stored.take_in({1: [url, "https://three.demo/"], 3: [url]}, 201, latest=2)
+        await stored.round(201, lambda url, day: FINE)
+        assert (await rekey(stored.pool, 202)).merged == 1
+        assert {page for page, each in await uses(stored) if each == key(url)} == {1, 3}
+        assert await changes_of(stored, url) == died
+        assert await stored.dead() == {(1, key(url)), (3, key(url))}
+        assert len(await stored.rows("SELECT FROM url")) == 3
+        assert not (await check_store(stored.pool, 202)).found
+        await stored.round(202, lambda url, day: FINE)
+        assert (await stored.finding(url)).verdict is Verdict.WORKING

@@ -111,7 +111,7 @@ async def open_store(
 
 async def _prepare(pool: "Pool", *, any_form: bool, level: int) -> None:
     """Brings the tables to this program's version; writes nothing where there is nothing to be brought."""
-    from weboid.store.db.key_scheme import record_scheme, require_scheme
+    from weboid.store.db.key_scheme import find_stated, record_scheme, require_scheme
     from weboid.store.db.migrate import migrate
 
     async with pool.connection() as conn:
@@ -122,6 +122,10 @@ async def _prepare(pool: "Pool", *, any_form: bool, level: int) -> None:
         await record_scheme(conn)
         if not any_form:
             await require_scheme(conn)
+            if (stated := await find_stated(conn)) and stated.is_moving:
+                log.warning(
+                    "URLs of some domains are not found until `weboid rekey` has moved them: run it if none runs"
+                )
 
 
 async def give_up_after_stop(store: Connected, stopped: asyncio.Event) -> None:

@@ -21,6 +21,7 @@ from weboid.store.archives.with_url import list_plain_urls, lock_kept
 from weboid.store.db.key_scheme import OURS, KeyScheme, require_scheme
 from weboid.store.db.rows import Columns, KnownUrl, columns_of, key_columns
 from weboid.store.db.statements import Connection, fetch_all, fetch_by_key, statements
+from weboid.store.urls.lock import lock_urls
 from weboid.store.urls.url import find_records, find_urls
 
 SQL: Final = statements("archives/cited_copy")
@@ -240,6 +241,7 @@ async def record_originals(conn: Connection, after: UrlKey, scheme: KeyScheme, *
     keys = await fetch_all(conn, UrlKey, SQL["list_all"], {**after._asdict(), "limit": limit})
     if not keys:
         return None
+    await lock_urls(conn, keys)
     originals = {key: original_of(url) for key, url in (await list_plain_urls(conn, keys)).items()}
     renewed = {key: scheme.renewed(str(original)) for key, original in originals.items() if original}
     # What archives have said of short addresses they say again at the next visit.

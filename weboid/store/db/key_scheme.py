@@ -1,18 +1,18 @@
 """The scheme that the stored keys were computed with (O-10): a program with another scheme would not find its URLs.
 
-Moving a store to other keys belongs to ``store/upkeep/rekey``; meanwhile no program uses the store, as the recorded
-scheme is that of none.
+Moving a store to other keys belongs to ``store/upkeep/rekey``. While the form of URLs changes no program uses the
+store, as the recorded scheme is that of none; while the suffix list alone does, those that know the new one go on.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from weboid.core.url.hosts import SUFFIX_VERSION, InvalidUrl
 from weboid.core.url.keys import UrlKey, key_of
 from weboid.core.url.urls import FORM_VERSION, Url, parse
 from weboid.errors import StoreError
-from weboid.store.db.statements import Connection, statements
+from weboid.store.db.statements import Connection, fetch_one, statements
 
 SQL: Final = statements("upkeep/rekey")
 FIRST: Final = (1, "1.1.2.20261023")
@@ -38,6 +38,14 @@ class KeyScheme:
             return None
 
 
+class StatedScheme(NamedTuple):
+    """The versions that the stored keys were computed with, and whether URLs of some domains are still to be moved."""
+
+    form_version: int
+    suffix_version: str
+    is_moving: bool = False
+
+
 OURS: Final = KeyScheme()
 """The scheme of this program."""
 
@@ -47,7 +55,7 @@ async def record_scheme(conn: Connection) -> None:
 
     Otherwise it writes nothing, so that a program can start on a server that is read-only.
     """
-    if await _stated(conn) is not None:
+    if await find_stated(conn) is not None:
         return
     ours = {"form_version": OURS.form_version, "suffix_version": OURS.suffix_version}
     first = {"first_form_version": FIRST[0], "first_suffix_version": FIRST[1]}
@@ -59,12 +67,15 @@ async def has_scheme(conn: Connection, scheme: KeyScheme = OURS) -> bool:
 
     A store that states no scheme counts as having any.
     """
-    row = await _stated(conn) if _is_read_only(conn) else await (await conn.execute(SQL["lock_key_form"])).fetchone()
-    return row in (None, (scheme.form_version, scheme.suffix_version))
+    row = (
+        await find_stated(conn) if _is_read_only(conn) else await (await conn.execute(SQL["lock_key_form"])).fetchone()
+    )
+    return row is None or tuple(row[:2]) == (scheme.form_version, scheme.suffix_version)
 
 
-async def _stated(conn: Connection) -> tuple[object, ...] | None:
-    return await (await conn.execute(SQL["find_key_form"])).fetchone()
+async def find_stated(conn: Connection) -> StatedScheme | None:
+    """The scheme that the store states; None = none yet."""
+    return await fetch_one(conn, StatedScheme, SQL["find_stated"])
 
 
 def _is_read_only(conn: Connection) -> bool:

@@ -1,7 +1,7 @@
 """Moving URLs from their keys to others with all that depends on them, or dropping them (O-10).
 
-The choice of URLs, and keeping other programs from writing meanwhile, belong to ``store/upkeep/rekey``. URLs that get
-the same key become one URL, with the record that was checked last and the uses of all.
+The choice of URLs, and keeping programs with other keys from writing meanwhile, belong to ``store/upkeep/rekey``. URLs
+that get the same key become one URL, with the record that was checked last and the uses of all.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ from weboid.store.db.statements import statements
 from weboid.store.pages.use import packed_keys, unpacked_keys
 from weboid.store.people.report import delete_with_urls
 from weboid.store.upkeep.expiry import delete_hosts
-from weboid.store.urls.check import list_silent_urls, record_changes, record_next_days
+from weboid.store.urls.check import list_silent_urls, record_changes, record_due, record_next_days
 from weboid.store.urls.lock import lock_urls_and_hosts
 from weboid.store.urls.url import find_urls
 
@@ -71,7 +71,7 @@ def moves_of(stored: Mapping[UrlKey, Url], scheme: KeyScheme) -> Moves:
 async def record_moves(conn: Connection, moves: Moves, day: int) -> int:
     """Moves or drops URLs with all that depends on them, in the caller's transaction; returns how many were merged.
 
-    `day` is for the verdict log, as verdicts may change where hosts are merged.
+    `day` is for the verdict log, as verdicts may change where hosts are merged. No intake may be under way.
     """
     kept = moves.kept
     await conn.execute(SQL["lock_pages"], key_columns(sorted(moves.to)))
@@ -92,6 +92,8 @@ async def record_moves(conn: Connection, moves: Moves, day: int) -> int:
     merged = {new: _orphaned(new, kept, known) for new in {kept.get(loser, loser) for loser in losers}}
     columns = {**key_columns(sorted(merged)), "orphaned": [merged[key] for key in sorted(merged)]}
     await conn.execute(SQL["record_orphaned"], columns)
+    # A check of the meantime is not kept, so it is made again.
+    await record_due(conn, {new: day for new, old in winners.items() if new in merged and old[1:] == new[1:]})
     await _record_verdicts(conn, {new: known[old] for new, old in winners.items()}, hosts, merged, day)
     old_hosts = sorted({HostKey(*key[:2]) for key in moves.to})
     await delete_hosts(conn, old_hosts)
@@ -100,11 +102,14 @@ async def record_moves(conn: Connection, moves: Moves, day: int) -> int:
 
 
 def _winners(kept: Mapping[UrlKey, UrlKey], known: Mapping[UrlKey, KnownUrl]) -> dict[UrlKey, UrlKey]:
-    """By new key, the present key of the record to keep: the one checked last, in a tie the one at the new key."""
+    """By new key, the present key of the record to keep: the one checked last, in a tie the one at the new key.
+
+    What is at the new key of the same URL came while it waited to be moved: the history is at the old one.
+    """
     winners: dict[UrlKey, UrlKey] = {new: new for new in kept.values() if new in known}
     for old, new in kept.items():
         best = winners.get(new)
-        if best is None or _checked_day(known[old]) > _checked_day(known[best]):
+        if best is None or old[1:] == new[1:] or _checked_day(known[old]) > _checked_day(known[best]):
             winners[new] = old
     return winners
 
@@ -160,15 +165,16 @@ async def _record_urls(conn: Connection, moves: Moves, winners: Mapping[UrlKey, 
     moved = {old: new for new, old in winners.items() if old != new}
     urls = [moves.urls[new] for new in moved.values()]
     columns = _move_columns(moved)
-    for name in ("changes", "reports", "replacements", "reverts"):
-        await conn.execute(SQL[f"record_moved_{name}"], columns)
-    await record_moved_copies(conn, moved)
     url_columns: Columns = {
         "scheme": [SCHEMES.index(url.scheme) for url in urls],
         "port": [url.port for url in urls],
         "path": [url.path for url in urls],
     }
+    # First, as it waits for all who hold one of them to write what is known of it.
     await conn.execute(SQL["record_moved_urls"], {**columns, **url_columns})
+    for name in ("changes", "reports", "replacements", "reverts"):
+        await conn.execute(SQL[f"record_moved_{name}"], columns)
+    await record_moved_copies(conn, moved)
 
 
 async def _record_hosts(
