@@ -274,7 +274,8 @@ def _reading_standby(config: Config, pool: Pool) -> AbstractAsyncContextManager[
     if not config.database_read:
         return nullcontext()
     limits = {"statement_timeout_s": _STATEMENT_S, "timeout_s": _CONNECTION_S}
-    return ReadStandby(config.database_read, pool, size=CONNECTIONS, **limits).followed()
+    lag_s = config.web.standby_lag_s
+    return ReadStandby(config.database_read, pool, most_lag_s=lag_s, size=CONNECTIONS, **limits).followed()
 
 
 def _sources(config: Config, client: aiohttp.ClientSession) -> Sources:

@@ -169,6 +169,8 @@ class WebConfig:
     """URLs of which the texts of an opened link card are kept for 30 days, at most; 0 = none, and no look is made."""
     workers: Workers = 1
     """Processes that answer (``weboid serve``)."""
+    standby_lag_s: float = 10.0
+    """A standby (`database_read`) that is further behind is not read, and an alarm."""
 
 
 @dataclass(frozen=True, slots=True)

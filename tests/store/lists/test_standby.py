@@ -16,6 +16,7 @@ from weboid.store.db.migrate import migrate
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.lists.logs import LogEnds, LogPlace, find_ends, list_new_lines, record_settled
 from weboid.store.urls.check import find_settled
+from weboid.web.health.reader import HealthReader
 
 _LINE = (
     "INSERT INTO change (bucket, host_key, url_key, day, before, after) VALUES (1, 1, %s, 100, 1, 3) RETURNING change"
@@ -37,24 +38,31 @@ async def test_what_is_only_shown_is_read_from_the_standby_while_that_is_up_to_d
     pair: tuple[Pair, ExitStack], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(standby, "_PAUSE_S", 0.05)
-    monkeypatch.setattr(standby, "MOST_LAG_S", 0.5)
     both, _ = pair
     admin = make_conninfo(both.standby, user="postgres")
+    async with await psycopg.AsyncConnection.connect(both.primary) as connection:
+        await migrate(connection)
     async with (
         await psycopg.AsyncConnection.connect(admin, autocommit=True) as server,
         open_pool(both.primary, size=2, part="test") as pool,
     ):
         assert not await _is_on_standby(pool)
-        read = standby.ReadStandby(both.standby, pool, size=1)
+        read = standby.ReadStandby(both.standby, pool, most_lag_s=0.5, size=1)
         async with read.followed():
             await until(lambda: read.pool is not None)
             assert await _is_on_standby(pool)
+            status = HealthReader(pool, lambda: 100, kept_s=0)
+            seen = await status.find_status()
+            assert seen.standby_lag_s is not None
+            assert "standby" not in {alarm.kind for alarm in seen.alarms}
             async with pool.reading() as conn:
                 assert await (await conn.execute("SELECT pg_is_in_recovery()")).fetchone() == (False,)
                 await server.execute("SELECT pg_wal_replay_pause()")
                 await conn.execute("CREATE TABLE more (number integer)")
             await until(lambda: read.pool is None)
             assert not await _is_on_standby(pool)
+            seen = await status.find_status()
+            assert ("standby", 100) in {(alarm.kind, alarm.since) for alarm in seen.alarms}
             await server.execute("SELECT pg_wal_replay_resume()")
             await until(lambda: read.pool is not None)
             assert await _is_on_standby(pool)
@@ -112,7 +120,7 @@ async def test_a_follower_on_a_standby_sees_each_of_a_thousand_changes_once_thro
                 assert ends == LogEnds(LogPlace(place, 0), frozenset())
                 assert [key.url_key for key in (await list_new_lines(conn, ends.place, limit=10)).urls] == [700]
         async with open_pool(both.primary, size=1, part="test", timeout_s=0.5) as primary:
-            read = standby.ReadStandby(both.standby, primary, size=1)
+            read = standby.ReadStandby(both.standby, primary, most_lag_s=10, size=1)
             async with read.followed():
                 await until(lambda: read.pool is not None)
                 running.close()

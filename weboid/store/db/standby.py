@@ -1,7 +1,7 @@
 """A hot standby of the database, from which the webservice reads what it only shows (`Pool.viewing`).
 
 How far it is behind is found by no clock: the primary's place in the log of writes is noted each second, and the lag is
-the age of the newest place that the standby has reached. Beyond `MOST_LAG_S`, or while it is away, all is read from the
+the age of the newest place that the standby has reached. Beyond `most_lag_s`, or while it is away, all is read from the
 primary. While the primary is away the standby goes on; one that was promoted while the primary goes on does not.
 """
 
@@ -23,18 +23,21 @@ from weboid.store.db.statements import fetch_value, statements
 log = logging.getLogger(__name__)
 
 SQL: Final = statements("db/standby")
-MOST_LAG_S: Final = 10.0
 _PAUSE_S: Final = 1.0
 _PATIENCE_S: Final = 1.0
 _MOST_MARKS: Final = 3_600
 
 
 class ReadStandby:
-    """The standby at an address, of the server behind `primary`; `options` are those of `open_pool`."""
+    """The standby at an address, of the server behind `primary`, to be read while it is at most `most_lag_s` behind.
 
-    def __init__(self, dsn: str, primary: Pool, **options: Any) -> None:
+    `options` are those of `open_pool`.
+    """
+
+    def __init__(self, dsn: str, primary: Pool, *, most_lag_s: float, **options: Any) -> None:
         self.lag_s = inf
         """The seconds that it is behind the primary; endless while that is not known."""
+        self._most_lag_s = most_lag_s
         self._dsn = dsn
         self._primary = primary
         self._options = options
@@ -46,7 +49,7 @@ class ReadStandby:
     @property
     def pool(self) -> Pool | None:
         """Its connections, if it is there and up to date."""
-        return self._pool if self.lag_s <= MOST_LAG_S else None
+        return self._pool if self.lag_s <= self._most_lag_s else None
 
     @asynccontextmanager
     async def followed(self) -> AsyncIterator[None]:
@@ -93,7 +96,7 @@ class ReadStandby:
             self.leave("it is not known how far it is behind")
             return
         self.lag_s = self._marks[-1][0] - self._marks[0][0]
-        if self.lag_s <= MOST_LAG_S:
+        if self.lag_s <= self._most_lag_s:
             self._late.passed()
         else:
             self._late.met(f"it is {self.lag_s:.0f} s behind")

@@ -133,6 +133,8 @@ class Health:
     """The work of each of the last `TOTAL_DAYS` days."""
     processes: tuple[SeenProcess, ...] = ()
     """The processes that run, and those that disappeared."""
+    standby_lag_s: float | None = None
+    """The seconds that the standby from which is read is behind; None = none is configured, or that is not known."""
 
 
 async def find_status(conn: Connection, day: int, *, patience_s: float, bounds: Bounds = DEFAULT_BOUNDS) -> Health:

@@ -23,7 +23,7 @@ class AlarmKind(StrEnum):
     (subject: the host), HOST_DYING, HOST_HELD and HOST_CONFIRMED (the same) by ``store/upkeep/big_death``. PASS_SLOW,
     NO_PASS, ROUND_SLOW, NO_CRAWLER, PART_GONE (subject: the role), STREAM_BEHIND,
     SPAM_LINES and CONFLICTS are not stored: they follow from the state as ``store/lists/alarms`` computes it when it is
-    asked, and so does BACKUP_OLD when no process is there to raise it.
+    asked, and so does BACKUP_OLD when no process is there to raise it. STANDBY is what the webservice itself sees.
     """
 
     PASS_SLOW = "pass-slow"
@@ -48,6 +48,7 @@ class AlarmKind(StrEnum):
     WAL_BEHIND = "wal"
     WATCHED = "watched"
     CONFLICTS = "conflicts"
+    STANDBY = "standby"
     ONE_CRAWLER = "one-crawler"
     HOST_DYING = "host-dying"
     HOST_HELD = "host-held"

@@ -143,6 +143,7 @@ def status_view(status: Health, wiki: WikiName | None, given: Parameters, say: M
             for big in status.big_hosts
         ],
         "streams": [(visible(streams), say.duration(lag_s)) for streams, lag_s in status.streams.items()],
+        "standby_lag": None if status.standby_lag_s is None else say.duration(round(status.standby_lag_s)),
         "passes": [_wiki_view(each, status.day, say) for each in status.wikis],
         "sweep_days": SWEEP_DAYS,
         "spam_lists": [

@@ -7,6 +7,7 @@ details.
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from math import isfinite
 from typing import Any, Final, TypeVar
 
 from weboid import __version__
@@ -21,7 +22,7 @@ from weboid.store.db.pool import Pool
 from weboid.store.lists.alarms import DEFAULT_ALARMS, AlarmBounds, find_health
 from weboid.store.lists.health import DAYS, Amount, Health, SpamListStatus, WikiStatus
 from weboid.store.pages.page_pass import SWEEP_DAYS
-from weboid.store.upkeep.alarm import Alarm
+from weboid.store.upkeep.alarm import Alarm, AlarmKind
 from weboid.web.health.archives import archives_payload
 from weboid.web.health.done_by_day import done_payload
 from weboid.web.health.running_parts import parts_payload
@@ -54,6 +55,7 @@ PUBLIC_DETAILS: Final = frozenset(
         "archive-down",
         "snapshots",
         "conflicts",
+        "standby",
     }
 )
 """Kinds of alarms whose details hold only what is public anyway."""
@@ -95,8 +97,20 @@ class HealthReader:
     async def _read(self) -> Health:
         async with self._pool.connection(PATIENCE_S) as conn:
             status = await find_health(conn, self._today(), patience_s=PATIENCE_S, alarms=self._alarms)
+        status = self._with_standby(status)
         self._kept = asyncio.get_running_loop().time(), status
         return status
+
+    def _with_standby(self, status: Health) -> Health:
+        """The status with what this process knows of the standby that it reads."""
+        if (standby := self._pool.standby) is None:
+            return status
+        lag_s = standby.lag_s if isfinite(standby.lag_s) else None
+        if standby.pool is None:
+            behind = "it is away" if lag_s is None else f"it is {lag_s:.0f} s behind"
+            alarm = Alarm(AlarmKind.STANDBY, "", status.day, f"all is read from the primary: {behind}")
+            status = replace(status, alarms=(*status.alarms, alarm))
+        return replace(status, standby_lag_s=lag_s)
 
     async def _look(self) -> None:
         # The pool tests a connection before it lends it.
@@ -195,6 +209,7 @@ def status_payload(
             for alarm in status.alarms
         ],
         "streams": [{"streams": streams, "lag_s": lag_s} for streams, lag_s in status.streams.items()],
+        "standby_lag_s": status.standby_lag_s,
         "wikis": [_wiki(each) for each in status.wikis],
         "changes": [
             {
