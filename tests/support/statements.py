@@ -38,8 +38,8 @@ def plans(dsn: str) -> dict[tuple[str, str], Plan]:
     return found
 
 
-def explained(connection: psycopg.Connection, text: str) -> Plan:
-    """The generic plan of a statement, as that for NULLs would do nothing.
+def explained(connection: psycopg.Connection, text: str, *, bucket: int | None = None) -> Plan:
+    """The generic plan of a statement, as that for NULLs would do nothing; with the keys of one bucket if it is given.
 
     (EXPLAIN has an option for it only since PostgreSQL 16.) COPY has no plan: it is done, without a row.
     """
@@ -50,9 +50,16 @@ def explained(connection: psycopg.Connection, text: str) -> Plan:
     query = re.sub(r"%\((\w+)\)s", lambda found: f"${names.index(found[1]) + 1}", text).replace("%%", "%")
     connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
     connection.execute(b"PREPARE statement AS " + query.encode())
-    nulls = f"({', '.join(['NULL'] * len(names))})" if names else ""
-    row = connection.execute(f"EXPLAIN (FORMAT JSON, VERBOSE) EXECUTE statement{nulls}".encode()).fetchone()
+    values = ["NULL" if bucket is None else _value(name, query, number, bucket) for number, name in enumerate(names, 1)]
+    given = f"({', '.join(values)})" if names else ""
+    row = connection.execute(f"EXPLAIN (FORMAT JSON, VERBOSE) EXECUTE statement{given}".encode()).fetchone()
     connection.execute("DEALLOCATE statement")
     assert row
     plan: Plan = row[0][0]["Plan"]
     return plan
+
+
+def _value(name: str, query: str, number: int, bucket: int) -> str:
+    if not name.endswith(("bucket", "buckets")) and not re.search(rf"\bbucket (?:<|>=) \${number}\b", query):
+        return "NULL"
+    return f"'{{{bucket}}}'" if re.search(rf"\${number}::smallint\[\]", query) else str(bucket)

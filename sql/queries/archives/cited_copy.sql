@@ -40,6 +40,7 @@ UPDATE cited_copy SET original_bucket = %(original_bucket)s, original_host_key =
 WHERE bucket = %(bucket)s AND host_key = %(host_key)s AND url_key = %(url_key)s AND original_bucket IS NULL
 
 -- name: list_all
+-- fan-out: all of them, in the order of the primary key.
 SELECT bucket, host_key, url_key FROM cited_copy
 WHERE (host_key, url_key, bucket) > (%(host_key)s::bigint, %(url_key)s::bigint, %(bucket)s::smallint)
 ORDER BY host_key, url_key, bucket
@@ -47,6 +48,7 @@ LIMIT %(limit)s
 
 -- name: list_of_pages
 -- The newest copies of each page, at most so many.
+-- fan-out: copies are in the buckets of their archives, not of what they show.
 SELECT copy.*
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)
@@ -153,6 +155,7 @@ WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_ke
 -- name: delete_unjustified
 -- The snapshots that nothing but these cited copies has shown, unless one of them was played, or another cited copy of the
 -- same page has the same moment.
+-- fan-out: other copies of the same page may be in any bucket.
 DELETE FROM snapshot
 USING (
     SELECT snapshot.bucket, snapshot.host_key, snapshot.url_key, snapshot.archive

@@ -45,13 +45,17 @@ USING (
 WHERE snapshot.bucket = gone.bucket AND snapshot.host_key = gone.host_key AND snapshot.url_key = gone.url_key
 
 -- name: record_moved_snapshot
--- under lock: upkeep/rekey record_moved_urls, which waits for all who hold these URLs.
-UPDATE snapshot SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
-    %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
-    AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
-WHERE snapshot.bucket = given.bucket AND snapshot.host_key = given.host_key
-    AND snapshot.url_key = given.url_key
+-- under lock: urls/lock lock_urls, of the same URLs before, which have moved by now.
+WITH gone AS (
+    DELETE FROM snapshot
+    USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+        %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
+        AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
+    WHERE snapshot.bucket = given.bucket AND snapshot.host_key = given.host_key AND snapshot.url_key = given.url_key
+    RETURNING jsonb_populate_record(snapshot, jsonb_build_object(
+        'bucket', given.new_bucket, 'host_key', given.new_host_key, 'url_key', given.new_url_key)) AS moved
+)
+INSERT INTO snapshot SELECT (moved).* FROM gone
 
 -- name: delete_lookup
 DELETE FROM lookup
@@ -65,13 +69,17 @@ USING (
 WHERE lookup.bucket = gone.bucket AND lookup.host_key = gone.host_key AND lookup.url_key = gone.url_key
 
 -- name: record_moved_lookup
--- under lock: upkeep/rekey record_moved_urls, which waits for all who hold these URLs.
-UPDATE lookup SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
-    %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
-    AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
-WHERE lookup.bucket = given.bucket AND lookup.host_key = given.host_key
-    AND lookup.url_key = given.url_key
+-- under lock: urls/lock lock_urls, of the same URLs before, which have moved by now.
+WITH gone AS (
+    DELETE FROM lookup
+    USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+        %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
+        AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
+    WHERE lookup.bucket = given.bucket AND lookup.host_key = given.host_key AND lookup.url_key = given.url_key
+    RETURNING jsonb_populate_record(lookup, jsonb_build_object(
+        'bucket', given.new_bucket, 'host_key', given.new_host_key, 'url_key', given.new_url_key)) AS moved
+)
+INSERT INTO lookup SELECT (moved).* FROM gone
 
 -- name: delete_copy_queue
 DELETE FROM copy_queue
@@ -85,7 +93,7 @@ USING (
 WHERE copy_queue.bucket = gone.bucket AND copy_queue.host_key = gone.host_key AND copy_queue.url_key = gone.url_key
 
 -- name: record_moved_copy_queue
--- under lock: upkeep/rekey record_moved_urls, which waits for all who hold these URLs.
+-- under lock: urls/lock lock_urls, of the same URLs before, which have moved by now.
 UPDATE copy_queue SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -106,7 +114,7 @@ WHERE changing_page.bucket = gone.bucket AND changing_page.host_key = gone.host_
     AND changing_page.url_key = gone.url_key
 
 -- name: record_moved_changing_page
--- under lock: upkeep/rekey record_moved_urls, which waits for all who hold these URLs.
+-- under lock: urls/lock lock_urls, of the same URLs before, which have moved by now.
 UPDATE changing_page SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -126,7 +134,7 @@ USING (
 WHERE saving.bucket = gone.bucket AND saving.host_key = gone.host_key AND saving.url_key = gone.url_key
 
 -- name: record_moved_saving
--- under lock: upkeep/rekey record_moved_urls, which waits for all who hold these URLs.
+-- under lock: urls/lock lock_urls, of the same URLs before, which have moved by now.
 UPDATE saving SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
     %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
@@ -146,11 +154,15 @@ USING (
 WHERE cited_copy.bucket = gone.bucket AND cited_copy.host_key = gone.host_key AND cited_copy.url_key = gone.url_key
 
 -- name: record_moved_cited_copy
--- under lock: upkeep/rekey record_moved_urls, which waits for all who hold these URLs.
-UPDATE cited_copy SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
-    %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
-    AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
-WHERE cited_copy.bucket = given.bucket AND cited_copy.host_key = given.host_key
-    AND cited_copy.url_key = given.url_key
+-- under lock: urls/lock lock_urls, of the same URLs before, which have moved by now.
+WITH gone AS (
+    DELETE FROM cited_copy
+    USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+        %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
+        AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
+    WHERE cited_copy.bucket = given.bucket AND cited_copy.host_key = given.host_key AND cited_copy.url_key = given.url_key
+    RETURNING jsonb_populate_record(cited_copy, jsonb_build_object(
+        'bucket', given.new_bucket, 'host_key', given.new_host_key, 'url_key', given.new_url_key)) AS moved
+)
+INSERT INTO cited_copy SELECT (moved).* FROM gone
 

@@ -3,6 +3,7 @@
 -- bucket is taken from each host.
 
 -- name: list_hosts
+-- fan-out: a range of names in any buckets.
 SELECT hosts.bucket, hosts.host_key, hosts.host, hosts.strikes, hosts.failing_since, hosts.failing_until, hosts.evidence,
     hosts.reason, urls.counted
 FROM (
@@ -16,6 +17,7 @@ CROSS JOIN LATERAL (
 ORDER BY hosts.reversed
 
 -- name: list_urls
+-- fan-out: a range of names in any buckets.
 SELECT hosts.bucket, hosts.host_key, urls.url_key
 FROM (SELECT bucket, host_key FROM host WHERE reversed >= %(first)s AND reversed < %(end)s) AS hosts
 CROSS JOIN LATERAL (
@@ -26,6 +28,7 @@ LIMIT %(limit)s
 -- name: count_uses
 -- Of the first uses of its URLs, how many each wiki has, and how many of these are dead there. LATERAL and LIMIT find each
 -- dead link by its full key: a join might go through all of them.
+-- fan-out: a range of names in any buckets.
 SELECT wiki.dbname, farm.name, count(*), count(gone.is_dead)
 FROM (
     SELECT links.* FROM (SELECT bucket, host_key FROM host WHERE reversed >= %(first)s AND reversed < %(end)s) AS hosts
@@ -48,6 +51,7 @@ ORDER BY count(*) DESC, wiki.dbname, farm.name
 
 -- name: count_changed
 -- By day how many of its URLs died, and how many came back.
+-- fan-out: a range of names in any buckets.
 SELECT day, count(*) FILTER (WHERE after = 3), count(*) FILTER (WHERE after <> 3)
 FROM (
     SELECT log.* FROM (SELECT bucket, host_key FROM host WHERE reversed >= %(first)s AND reversed < %(end)s) AS hosts

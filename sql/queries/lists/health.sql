@@ -39,6 +39,7 @@ ORDER BY streams
 
 -- name: count_due
 -- Due hosts by index, and the due URLs of each by index, up to the limits; with nothing due, one look-up a bucket.
+-- fan-out: every bucket, one look-up by index in each.
 SELECT count(*) FROM (
     SELECT FROM (
         SELECT due_host.bucket, due_host.host_key FROM lease CROSS JOIN LATERAL (
@@ -64,6 +65,7 @@ SELECT count(*) FROM (
 
 -- name: find_oldest_due
 -- One look-up in each bucket, by index: the host that was due first, and its URL that was due first.
+-- fan-out: every bucket, one look-up by index in each.
 SELECT min(oldest.due) FROM lease CROSS JOIN LATERAL (
     SELECT first.due FROM host CROSS JOIN LATERAL (
         SELECT due FROM url

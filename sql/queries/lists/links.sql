@@ -66,6 +66,7 @@ LIMIT %(limit)s
 -- name: list_dead_links_below
 -- Of a domain, host by host from the domain down. The hosts of a domain are in one bucket, except those below a public
 -- suffix that is itself below the domain: so the bucket is taken from each host.
+-- fan-out: a range of names in any buckets.
 SELECT hosts.reversed, links.since, links.page, hosts.bucket, hosts.host_key, links.url_key
 FROM (
     SELECT reversed, bucket, host_key,
@@ -86,6 +87,7 @@ LIMIT %(limit)s
 
 -- name: list_below_by_day
 -- Of a domain, the first `most` of its dead links sorted: by the day since when they are dead, or backwards (`sign`).
+-- fan-out: a range of names in any buckets.
 SELECT '', since, page, bucket, host_key, url_key
 FROM (
     SELECT links.since, links.page, hosts.bucket, hosts.host_key, links.url_key
@@ -118,7 +120,7 @@ ORDER BY %(sign)s * since, page, bucket, host_key, url_key
 LIMIT %(limit)s
 
 -- name: list_fitting
--- fan-out: of some dead links of a wiki, each by its keys. The places of those whose path begins with `path`, that are in a
+-- Of some dead links of a wiki, each by its keys. The places of those whose path begins with `path`, that are in a
 -- namespace, repaired or not, and have an archived copy or none (NULL = any). Copies themselves need none. Values with
 -- LIMIT, not EXISTS: of that a plan may be to read whole tables into a hash first.
 SELECT given.place
@@ -156,6 +158,7 @@ ORDER BY given.place
 SELECT count(*) FROM (SELECT FROM dead WHERE wiki = %(wiki)s AND rule <> 1 LIMIT %(limit)s) AS counted
 
 -- name: count_dead_links_below
+-- fan-out: a range of names in any buckets.
 SELECT count(*) FROM (
     SELECT FROM (SELECT bucket, host_key FROM host WHERE reversed >= %(first)s AND reversed < %(end)s) AS hosts
     CROSS JOIN LATERAL (

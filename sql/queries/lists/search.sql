@@ -17,6 +17,7 @@ OFFSET %(hosts)s LIMIT 1
 -- planner whether it stops there.) A domain's hosts are in one bucket, except those below a public suffix that is
 -- itself below the domain: so each is looked up by its own full key. The verdict is that of core/verdict/verdict.py,
 -- and that of core/verdict/verdict.py where half of a domain is reported; a test compares them.
+-- fan-out: a range of names in any buckets.
 SELECT reversed, url_key, bucket, host_key, fits, place = cut
 FROM (
     SELECT placed.*, min(place) FILTER (WHERE nth = %(budget)s::bigint) OVER () AS cut
@@ -79,6 +80,7 @@ LIMIT %(limit)s
 
 -- name: count_urls
 -- Of the hosts that fit, at most `limit` URLs.
+-- fan-out: a range of names in any buckets.
 SELECT count(*) FROM (
     SELECT FROM (
         SELECT bucket, host_key FROM host
@@ -90,6 +92,7 @@ SELECT count(*) FROM (
 
 -- name: list_by_path
 -- The URLs that fit, of hosts with few enough of them (count_urls), in the order of hosts and paths.
+-- fan-out: a range of names in any buckets.
 SELECT hosts.bucket, hosts.host_key, urls.url_key, hosts.reversed
 FROM (
     SELECT reversed, bucket, host_key FROM host

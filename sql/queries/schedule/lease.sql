@@ -4,6 +4,7 @@
 -- name: lease_buckets
 -- The buckets whose oldest due host is the oldest, by one look-up in each. There is a pause before a bucket is leased
 -- again: the last worker may just have sent a request to one of its hosts.
+-- fan-out: every bucket, one look-up by index in each.
 UPDATE lease SET worker = %(worker)s, epoch = %(epoch)s, until = now() + make_interval(secs => %(seconds)s)
 FROM (
     SELECT lease.bucket FROM lease CROSS JOIN LATERAL (
@@ -24,6 +25,7 @@ RETURNING lease.bucket, lease.epoch
 
 -- name: find_free_day
 -- Since when the host has been due that was due first in the buckets that nobody holds.
+-- fan-out: every bucket, one look-up by index in each.
 SELECT min(oldest.next_day) FROM lease CROSS JOIN LATERAL (
     SELECT next_day FROM host
     WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
@@ -35,6 +37,7 @@ SELECT min(oldest.next_day) FROM lease CROSS JOIN LATERAL (
 WHERE until < now() - make_interval(secs => %(rest)s)
 
 -- name: find_due
+-- fan-out: every bucket, one look-up by index in each.
 SELECT EXISTS (
     SELECT FROM lease WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
             AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 14 * host.next_day + host.next_day / 7 + 24, 24) <= %(hour)s)
@@ -88,6 +91,7 @@ WHERE lease.worker NOT IN (%(worker)s, '')
 SELECT bucket FROM lease WHERE bucket = ANY(%(buckets)s::smallint[]) AND worker = %(worker)s AND until > now()
 
 -- name: count_due_buckets
+-- fan-out: every bucket, one look-up by index in each.
 SELECT count(*) FROM lease
 WHERE EXISTS (SELECT FROM host WHERE host.bucket = lease.bucket AND host.next_day <= %(day)s
             AND (host.next_day < %(day)s OR mod(mod(host.host_key, 24) + 14 * host.next_day + host.next_day / 7 + 24, 24) <= %(hour)s)
@@ -124,6 +128,7 @@ WHERE asking_worker.worker = past.worker
 -- They count for so many at most, and are leased no more together, under whatever names they ask. The last number is
 -- how many they hold that others could have, but for an eighth, which a crawler does not give back. A host that
 -- rests in a bucket that is held may be visited just now: its rest has begun with the visit.
+-- fan-out: every bucket, one look-up by index in each.
 WITH wanting AS (
     SELECT split_part(worker, ':', 1) AS holder, count(*) AS workers FROM (
         SELECT worker FROM asking_worker WHERE asked >= now() - make_interval(secs => %(asking)s)

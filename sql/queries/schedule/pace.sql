@@ -35,6 +35,7 @@ FROM (SELECT count(*) FROM (SELECT FROM url LIMIT %(limit)s) AS few) AS urls (co
 
 -- name: count_late
 -- By index, in each bucket; no more than are needed to say that the crawl is behind.
+-- fan-out: every bucket, one look-up by index in each.
 SELECT count(*) FROM (
     SELECT FROM lease CROSS JOIN LATERAL (
         SELECT FROM host
@@ -94,5 +95,6 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(urls)s::integer[],
 ORDER BY bucket, host_key
 
 -- name: list_big_hosts
+-- fan-out: the few big hosts of all buckets, each by its key.
 SELECT bucket, host_key, host.host, big_host.urls, big_host.days FROM big_host JOIN host USING (bucket, host_key)
 ORDER BY big_host.urls DESC, host.host

@@ -35,6 +35,7 @@ SELECT kind, subject, since, detail FROM alarm ORDER BY kind, subject
 -- name: find_oldest_due
 -- One look-up in each bucket, by index; a host that was never visited again may have no due URL any more. Hosts with
 -- more URLs than fit are left out: they are shown on the status page (C-3).
+-- fan-out: every bucket, one look-up by index in each.
 SELECT min(oldest.due) FROM lease CROSS JOIN LATERAL (
     SELECT first.due FROM host CROSS JOIN LATERAL (
         -- With a limit of its own, so that the planner does not read all that is due to sort it.

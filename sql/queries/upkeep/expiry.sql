@@ -35,6 +35,7 @@ SELECT count(*) FROM (SELECT FROM url LIMIT %(limit)s::bigint) AS known
 
 -- name: list_orphans
 -- Orphans that have expired, and any that are in use nevertheless. Of wikis that are held another day counts.
+-- fan-out: the orphans of all buckets from a key on, by an index of orphans only.
 SELECT bucket, host_key, url_key FROM url
 LEFT JOIN unnest(%(wiki)s::integer[], %(held)s::integer[]) AS held (wiki, until) ON held.wiki = coalesce(orphaned_by, 0)
 WHERE orphaned IS NOT NULL

@@ -12,7 +12,7 @@ WHERE oid = ANY(ARRAY['url', 'host', 'link', 'page', 'dead']::regclass[])
 SELECT bucket, host_key, url_key, nth FROM (
     SELECT bucket, host_key, url_key, row_number() OVER (ORDER BY bucket, host_key, url_key) AS nth FROM url
     WHERE (bucket, host_key, url_key) > (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-        AND bucket <= %(to_bucket)s
+        AND bucket BETWEEN %(bucket)s AND %(to_bucket)s
     ORDER BY bucket, host_key, url_key
     LIMIT %(limit)s
 ) AS next
@@ -22,7 +22,8 @@ LIMIT 1
 -- name: find_last_host
 SELECT bucket, host_key, nth FROM (
     SELECT bucket, host_key, row_number() OVER (ORDER BY bucket, host_key) AS nth FROM host
-    WHERE (bucket, host_key) > (%(bucket)s::smallint, %(host_key)s::bigint) AND bucket <= %(to_bucket)s
+    WHERE (bucket, host_key) > (%(bucket)s::smallint, %(host_key)s::bigint)
+        AND bucket BETWEEN %(bucket)s AND %(to_bucket)s
     ORDER BY bucket, host_key
     LIMIT %(limit)s
 ) AS next
@@ -37,7 +38,7 @@ SELECT bucket, host_key, url_key, wiki, page, nth FROM (
     FROM link
     WHERE (bucket, host_key, url_key, wiki, page) > (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint,
             %(wiki)s::integer, %(page)s::integer)
-        AND bucket <= %(to_bucket)s
+        AND bucket BETWEEN %(bucket)s AND %(to_bucket)s
     ORDER BY bucket, host_key, url_key, wiki, page
     LIMIT %(limit)s
 ) AS next
@@ -199,6 +200,7 @@ FROM (
                 > (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
             AND (url.bucket, url.host_key, url.url_key)
                 <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
+            AND url.bucket BETWEEN %(bucket)s AND %(to_bucket)s
         OFFSET 0
     ) AS judged
     OFFSET 0
@@ -223,6 +225,7 @@ WHERE (is_hostless OR is_unreadable OR verdict <> logged OR (orphaned IS NULL) <
 -- copy: data of copies, and reverts, belong to URLs that are there. cited and queue as above.
 -- What is known of copies of URLs that are not there, cited copies that the link checker would visit, and URLs that are
 -- queued although they work by the log as far as the queue has followed it. 32767 = never due.
+-- fan-out: in the order of the primary keys, in which the bucket comes last.
 SELECT host_key, url_key, bucket, invariant, detail
 FROM (
     SELECT every.bucket, every.host_key, every.url_key, watched.due,
@@ -330,6 +333,7 @@ FROM (
     FROM host
     WHERE (host.bucket, host.host_key) > (%(bucket)s::smallint, %(host_key)s::bigint)
         AND (host.bucket, host.host_key) <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint)
+        AND host.bucket BETWEEN %(bucket)s AND %(to_bucket)s
     OFFSET 0
 ) AS known
 WHERE NOT has_urls OR (next_day IS NULL) <> (due IS NULL) OR next_day > due OR next_day < due - 1
@@ -360,6 +364,7 @@ FROM (
             %(host_key)s::bigint, %(url_key)s::bigint, %(wiki)s::integer, %(page)s::integer)
         AND (link.bucket, link.host_key, link.url_key, link.wiki, link.page) <= (%(to_bucket)s::smallint,
             %(to_host_key)s::bigint, %(to_url_key)s::bigint, %(to_wiki)s::integer, %(to_page)s::integer)
+        AND link.bucket BETWEEN %(bucket)s AND %(to_bucket)s
     OFFSET 0
 ) AS used
 WHERE is_urlless OR is_unnamed
@@ -367,6 +372,7 @@ WHERE is_urlless OR is_unnamed
 -- name: list_page
 -- What pages name that is no link, and pages whose lists of links are not in the order of keys. A list packs keys of 18
 -- bytes; its end may be torn.
+-- fan-out: the links of some pages are in any buckets, each is found by its key.
 WITH pages AS MATERIALIZED (
     SELECT wiki, page, urls || ''::bytea AS urls FROM page
     WHERE (wiki, page) > (%(wiki)s::integer, %(page)s::integer)
@@ -397,6 +403,7 @@ WHERE length(urls) %% 18 <> 0 OR (wiki, page) IN (SELECT wiki, page FROM named W
 
 -- name: list_dead
 -- Dead links that are no links, or whose URL is not dead by the log.
+-- fan-out: by wiki and page, a range of the primary key; a wiki's dead links are in all buckets.
 SELECT wiki, page, bucket, host_key, url_key, 'dead' AS invariant,
     'a dead link that is no link, or whose URL is not dead' AS detail
 FROM dead

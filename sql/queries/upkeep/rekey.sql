@@ -66,6 +66,7 @@ LIMIT %(limit)s
 -- name: list_urls
 -- All URLs, in batches by key. The limit is applied before the join: otherwise each batch would be merged with the
 -- hosts from the first one on.
+-- fan-out: all buckets, from a key on.
 SELECT bucket, host_key, url_key, scheme, host, port, path
 FROM (
     SELECT bucket, host_key, url_key, scheme, port, path FROM url
@@ -190,13 +191,18 @@ WHERE revert.revert = same.revert AND same.place > 1
 
 -- name: record_moved_urls
 -- under lock: urls/lock lock_urls, of the same URLs before.
-UPDATE url SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key,
-    scheme = given.scheme, port = given.port, path = given.path
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
-    %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[],
-    %(scheme)s::smallint[], %(port)s::integer[], %(path)s::text[])
-    AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key, scheme, port, path)
-WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+WITH gone AS (
+    DELETE FROM url
+    USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+        %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[],
+        %(scheme)s::smallint[], %(port)s::integer[], %(path)s::text[])
+        AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key, scheme, port, path)
+    WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+    RETURNING jsonb_populate_record(url, jsonb_build_object(
+        'bucket', given.new_bucket, 'host_key', given.new_host_key, 'url_key', given.new_url_key,
+        'scheme', given.scheme, 'port', given.port, 'path', given.path)) AS moved
+)
+INSERT INTO url SELECT (moved).* FROM gone
 
 -- name: record_orphaned
 -- under lock: urls/lock lock_urls, of the same URLs before.

@@ -4,6 +4,7 @@
 -- The links to these URLs, on all pages or on some of a wiki, of which something else is recorded than holds: the page
 -- links to a copy of the original, which is the same key for all spellings, and that copy is not dead itself. `dead`: only
 -- dead links; of others nothing is recorded.
+-- fan-out: copies are in the buckets of their archives, not of what they show.
 SELECT link.wiki, link.page, link.bucket, link.host_key, link.url_key, ARRAY[dead.repaired, holds.repaired]
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(original_bucket)s::smallint[],
     %(original_host_key)s::bigint[], %(original_url_key)s::bigint[])
@@ -41,7 +42,7 @@ WHERE dead.wiki = given.wiki AND dead.page = given.page AND dead.bucket = given.
     AND dead.host_key = given.host_key AND dead.url_key = given.url_key
 
 -- name: list_repaired
--- fan-out: of some dead links of a wiki, each by its primary key.
+-- Of some dead links of a wiki, each by its primary key.
 SELECT dead.page, dead.bucket, dead.host_key, dead.url_key
 FROM unnest(%(page)s::integer[], %(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (page, bucket, host_key, url_key)

@@ -1,5 +1,4 @@
 import ast
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,9 +7,7 @@ from support.statements import ALL, plans
 
 import weboid.store
 from weboid.store.db.pool import Connection
-from weboid.store.db.statements import Statements, blocks, statements
-
-_BIG_TABLES = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:ONLY\s+)?(?:url|host|link|dead)\b", re.IGNORECASE)
+from weboid.store.db.statements import Statements, blocks
 
 
 def _file(folder: Path, text: str) -> Path:
@@ -41,14 +38,6 @@ def test_every_statement_needs_a_name_of_its_own(tmp_path: Path, text: str) -> N
 def test_every_statement_can_be_planned(empty_tables: str) -> None:
     assert plans(empty_tables).keys() == {(noun, name) for noun, name, _ in ALL}
     assert len(ALL) > 20
-
-
-def test_a_statement_on_the_big_tables_names_its_bucket_or_says_why_not() -> None:
-    of_big_tables = [(noun, name, text) for noun, name, text in ALL if _BIG_TABLES.search(statements(noun)[name])]
-    assert len(of_big_tables) > 20
-    for noun, name, text in of_big_tables:
-        says_why = re.search(r"^-- fan-out: \w", text, re.MULTILINE)
-        assert says_why or re.search(r"\bbucket\b", statements(noun)[name]), f"{noun} {name}"
 
 
 def test_every_statement_that_a_module_looks_up_exists() -> None:

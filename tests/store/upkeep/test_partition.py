@@ -1,0 +1,90 @@
+"""Tables are divided by bucket with all that is in them, at once or after a stop."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import LiteralString
+
+import pytest
+from psycopg import sql
+from support.partitioned import SHARDED, fill
+
+from weboid.errors import StoreError
+from weboid.store.db.pool import Connection, Pool
+from weboid.store.upkeep import partition as module
+from weboid.store.upkeep.partition import TABLES, list_whole, partition, partition_table
+
+_INDEXES = """
+SELECT indexname, replace(indexdef, ' ON ONLY ', ' ON ') FROM pg_indexes
+WHERE tablename = ANY(%s::text[]) ORDER BY 1
+"""
+_CONTENTS: LiteralString = "SELECT count(*), sum(hashtextextended(stored::text, 0)) FROM {} AS stored"
+_PARTS = """
+SELECT inhparent::regclass::text, count(*), min(pg_get_expr(relpartbound, pg_class.oid)), max(reloptions::text)
+FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid WHERE relkind = 'r' GROUP BY inhparent
+"""
+
+
+async def _indexes(conn: Connection) -> list[tuple[object, ...]]:
+    return await (await conn.execute(_INDEXES, [list(SHARDED)])).fetchall()
+
+
+async def _contents(conn: Connection) -> Mapping[str, object]:
+    found = {}
+    for table in SHARDED:
+        rows = await conn.execute(sql.SQL(_CONTENTS).format(sql.Identifier(table)))
+        found[table] = await rows.fetchone()
+    return found
+
+
+async def test_all_rows_and_indexes_are_there_after_a_store_was_divided(pool: Pool, database: str) -> None:
+    await asyncio.to_thread(fill, database)
+    async with pool.connection() as conn:
+        before = await _indexes(conn), await _contents(conn)
+    shown: list[tuple[str, int]] = []
+    divided = await partition(pool, 8, show=lambda table, percent: shown.append((table, percent)))
+    assert divided.keys() == set(TABLES)
+    assert min(divided.values()) > 100_000
+    assert [percent for table, percent in shown if table == "url"] == list(range(1, 101))
+    async with pool.connection() as conn:
+        assert (await _indexes(conn), await _contents(conn)) == before
+        parts = {row[0]: row[1:] async for row in await conn.execute(_PARTS)}
+    assert parts.keys() == set(TABLES)
+    assert parts["url"] == (8, "FOR VALUES FROM ('1024') TO ('1536')", None)
+
+
+async def test_a_table_keeps_its_settings_of_storage(conn: Connection) -> None:
+    await partition_table(conn, "snapshot", 2)
+    assert {row[3] async for row in await conn.execute(_PARTS)} == {"{autovacuum_vacuum_scale_factor=0.02}"}
+
+
+async def test_a_run_that_was_stopped_goes_on_with_the_tables_that_are_whole(
+    pool: Pool, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await asyncio.to_thread(fill, database)
+    async with pool.connection() as conn:
+        before = await _contents(conn)
+
+    def stop_in_links(table: str, percent: int) -> None:
+        if (table, percent) == ("link", 50):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        await partition(pool, 8, show=stop_in_links)
+    assert (await list_whole(pool)).keys() == {"link", "url"}
+    assert (await partition(pool, 8)).keys() == {"link", "url"}
+    assert await partition(pool, 8) == {}
+    async with pool.connection() as conn:
+        assert await _contents(conn) == before
+    monkeypatch.setattr(module, "TABLES", SHARDED)
+    assert (await partition(pool, 8)).keys() == set(SHARDED) - set(TABLES)
+
+
+async def test_a_table_that_is_read_for_long_is_left_and_nobody_waits_for_us(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_LOCK_MS", "50")
+    async with pool.connection() as reader:
+        await reader.execute("SELECT FROM url")
+        with pytest.raises(StoreError, match=r"uses the table url: run it again when backups are over"):
+            await partition(pool, 8)
+    assert (await partition(pool, 8)).keys() == {"url"}
