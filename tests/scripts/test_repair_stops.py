@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import pytest
 from support.little_bot_wiki import LittleBotWiki
-from support.repair_scene import TEXT, Scene, add_page, run, settings
+from support.repair_scene import TEXT, URL, WIKI, Scene, add_page, journal_of, run, settings
 
 from weboid_scripts.common.run_page import RunStopped
 from weboid_scripts.common.saving import Saver
 from weboid_scripts.common.wiki_query import WikiSilent
+from weboid_scripts.journal.journal import NotedRevert
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,20 @@ def test_ten_refusals_without_a_known_reason_end_the_run(wiki: Scene) -> None:
         wiki.wiki.refusals[f"P{number}"] = {"code": f"new-{number}", "info": "No."}
     with pytest.raises(RunStopped, match="10 edits in a row"):
         run(wiki, *(f"-page:P{number}" for number in range(15)), "-always")
+
+
+def test_three_reverts_among_its_last_edits_stop_it(wiki: Scene) -> None:
+    for title in "ABCD":
+        add_page(wiki, title)
+    run(wiki, "-page:A", "-page:B", "-page:C", "-always")
+    with journal_of(wiki) as journal:
+        for edit in journal.last_edits(WIKI, 5):
+            [link] = edit.links
+            reverted = NotedRevert(edit.number, link.normal, URL, "reverted", "link-works", 1, "A", edit.moment, True)
+            journal.note_revert(reverted)
+    with pytest.raises(RunStopped, match="-resume"):
+        run(wiki, "-page:D", "-always")
+    assert wiki.wiki.text("D") == TEXT
 
 
 def test_settings_can_say_that_no_bot_is_to_run(scene: Scene) -> None:
