@@ -41,7 +41,6 @@ LONGEST: Final = (
     "tests/whole/test_database_away.py",
     "tests/web/test_browser.py",
     "tests/whole/test_matching.py",
-    "tests/whole/test_remote_crawlers.py",
     "tests/whole/test_writers.py",
     "tests/worlds/test_simulated.py",
     "tests/crawl/test_new_owner.py",
