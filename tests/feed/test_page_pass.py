@@ -15,7 +15,7 @@ from typing import TypeVar
 import aiohttp
 import pytest
 from support.database_proxy import open_database_proxy
-from support.killing import open_killer
+from support.killing import open_killer, twice
 from support.realsources import dump_source, open_real_api, real_wiki
 from support.stored import do, key
 from support.wiki_edits import record_edit
@@ -339,7 +339,7 @@ async def test_the_api_and_the_dump_leave_the_same_tables(database: str, second_
         asked = await _rows(pool)
     async with open_pool(second_database, size=2, part="test") as pool:
         wiki = await _wiki(pool)
-        await take_in(pool, dump_source(real_wiki()), wiki, WMFLABS, namespaces=frozenset({0}), day=DAY)
+        await take_in(pool, dump_source(real_wiki()), wiki, WMFLABS, namespaces=frozenset({0}), day=DAY, again=twice)
         dumped = await _rows(pool)
     assert len(asked["page"]) == 178
     assert len(asked["link"]) > 7_000

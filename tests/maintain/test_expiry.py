@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from support.intakes import release_pages
-from support.killing import open_killer
+from support.killing import open_killer, twice
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, do, key, open_wiki
 
@@ -40,7 +40,7 @@ async def pass_over(stored: WikiInStore, day: int) -> None:
 
 async def run(stored: WikiInStore, day: int, *, allow_many: bool = True, batch: int = 1_000) -> Expiry:
     plan = await stored.do(planned, day)
-    return await expire(stored.pool, plan, day, allow_many=allow_many, batch=batch)
+    return await expire(stored.pool, plan, day, allow_many=allow_many, batch=batch, again=twice)
 
 
 def face_of(day: int) -> Face:

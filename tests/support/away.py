@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, LiteralString
+from typing import Final
 
-import psycopg
 from support.commands import Place, open_place
 from support.database_proxy import DatabaseProxy, open_database_proxy
 from support.databases import set_read_only
@@ -38,35 +37,15 @@ class Away:
     proxy: DatabaseProxy
 
     async def begin(self, trouble: str) -> None:
-        """Takes it away: "cut", "stall" or "swallow" (`DatabaseProxy`), or "read-only", as a fail-over does.
-
-        "lost-commit": the next commit takes place, and nobody learns of it; "lost-work": it does not reach the server.
-        """
+        """Takes it away: "cut", "stall" or "swallow" (`DatabaseProxy`), or "read-only", as a fail-over does."""
         if trouble == "read-only":
             await set_read_only(self.database, is_on=True)
-        elif trouble.startswith("lost-"):
-            self.proxy.cut_at(b"COMMIT", is_passed=trouble == "lost-commit")
         else:
             getattr(self.proxy, trouble)()
 
     async def end(self) -> None:
         await set_read_only(self.database, is_on=False)
         self.proxy.heal()
-
-    @asynccontextmanager
-    async def counting(self, query: LiteralString) -> AsyncIterator[Callable[[], Awaitable[int]]]:
-        """By one connection, the one number that a query gives at the time."""
-        async with await psycopg.AsyncConnection.connect(self.database, autocommit=True) as connection:
-
-            async def number() -> int:
-                row = await (await connection.execute(query)).fetchone()
-                return int(row[0]) if row else 0
-
-            yield number
-
-    async def number(self, query: LiteralString) -> int:
-        async with self.counting(query) as number:
-            return await number()
 
 
 @dataclass

@@ -1,4 +1,5 @@
 """For tests that kill a program while it works: a real process that is killed (kill -9) at a statement to the database.
+And for those in which nobody learns of a commit, so that each step is done again (D-333).
 
 One law: what runs to its end before the statement that kills it returns True; nothing else ends it by itself.
 """
@@ -11,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeVar
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _PROGRAM = """
@@ -39,6 +41,14 @@ for line in sys.stdin:
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 """A process for each line of its input, forked off this one because to load a program takes longer than to kill it."""
+
+_Result = TypeVar("_Result")
+
+
+async def twice(step: Callable[[], Awaitable[_Result]], /) -> _Result:
+    """Does a step again, as after a commit of which nobody learned."""
+    await step()
+    return await step()
 
 
 @asynccontextmanager

@@ -37,7 +37,6 @@ _TOGETHER: Final = (
 LONGEST: Final = (
     "tests/whole/test_story.py",
     "tests/whole/test_gadget.py",
-    "tests/whole/test_feeding_away.py",
     "tests/whole/test_database_away.py",
     "tests/web/test_browser.py",
     "tests/whole/test_matching.py",

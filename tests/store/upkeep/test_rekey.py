@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import pytest
 from psycopg.conninfo import make_conninfo
 from support.database_copy import copy_of
-from support.killing import open_killer
+from support.killing import open_killer, twice
 from support.observations import FINE, LOST, SILENT
 from support.store_reads import list_changes
 from support.stored import WikiInStore, key, open_wiki
@@ -193,7 +193,7 @@ async def test_with_another_suffix_list_a_store_ends_as_one_filled_anew(filled: 
         assert (tried.moved, tried.is_needed) == (len(before[0]), True)
         assert await contents(stored) == before
         await stored.do(require_scheme)
-        done = await rekey(stored.pool, 200, BUCKETS, batch=batch)
+        done = await rekey(stored.pool, 200, BUCKETS, batch=batch, again=twice)
         assert (done.merged, done.dropped, done.spam_links) == (0, 0, 1)
         assert differing(await contents(stored), filled.wanted) == []
         assert await rekey(stored.pool, 200, BUCKETS) == Rekeyed()
