@@ -1,11 +1,12 @@
 """The database is cut off, stalls, falls silent or turns read-only under the real commands, at any moment.
 
-What kills a program or the embedded server is in ``test_faults``.
+So that nothing of a round is lost or doubled; nor is it where the round is ended.
 """
 
 import asyncio
 import re
 import time
+from collections import Counter
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -91,6 +92,19 @@ async def test_a_round_goes_on_when_the_database_is_back(
         if trouble != "stall":
             _assert_reported(crawl)
         await _assert_nothing_lost(place)
+
+
+async def test_a_round_that_is_ended_in_the_middle_goes_on_where_it_was(database: str, tmp_path: Path) -> None:
+    async with fed_place(tmp_path, database) as (place, _):
+        assert place.web
+        first = await _crawling(place, "--once")
+        await first.until(_asked(place, 30))
+        await first.stop()
+        assert len(place.web.requests) < len(URLS)
+        assert await (await _crawling(place, "--once")).ended() == 0
+        await _assert_nothing_lost(place)
+        times = Counter((asked.host, asked.target) for asked in place.web.requests if asked.method == "HEAD")
+        assert (len(times), times.total()) == (len(URLS), len(URLS))
 
 
 @pytest.mark.long
