@@ -2,15 +2,44 @@
 
 import re
 from collections.abc import Iterable
+from functools import cached_property, lru_cache
 from typing import Final
 from unicodedata import combining, normalize
 
+_KEPT: Final = 64
+"""Signs fold titles and beginnings of texts again and again: so many are kept."""
+_KEPT_CHARS: Final = 5_000
 _GAP: Final = re.compile(r"[\W_]+")
 _SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«:]+\s+|\s*[|»«•]\s*|(?<=\S):\s")
 
 
+class Phrases(tuple[str, ...]):
+    """Folded phrases, the longest first, so that it is found first."""
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        """The places of phrases by the longest word; those without spaces stand under none."""
+        found: dict[str, list[int]] = {}
+        for place, phrase in enumerate(self):
+            found.setdefault("" if is_spaceless(phrase) else max(phrase.split(), key=len), []).append(place)
+        return found
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self._places)
+
+    def likely_in(self, text: str) -> Iterable[str]:
+        """Those of which the longest word stands in a text, and all without spaces; in their order."""
+        found = self._known & words_of(text) | self._known & {""}
+        return map(self.__getitem__, sorted(place for word in found for place in self._places[word]))
+
+
 def folded(text: str) -> str:
     """The words of a text, case-folded, with single spaces between them and without diacritics."""
+    return _folded_again(text) if len(text) <= _KEPT_CHARS else _folded(text)
+
+
+def _folded(text: str) -> str:
     if not text.isascii():
         text = normalize("NFKD", text.casefold()).replace("ı", "i")
         for mark in filter(combining, set(text)):
@@ -18,10 +47,13 @@ def folded(text: str) -> str:
     return _GAP.sub(" ", text.casefold()).strip()
 
 
-def phrases(listed: str | Iterable[str]) -> tuple[str, ...]:
-    """The folded phrases of a list, or of a text where ``|`` separates them, the longest first: it is found first."""
+_folded_again: Final = lru_cache(_KEPT)(_folded)
+
+
+def phrases(listed: str | Iterable[str]) -> Phrases:
+    """The folded phrases of a list, or of a text where ``|`` separates them."""
     each = listed.split("|") if isinstance(listed, str) else listed
-    return tuple(sorted({folded(phrase) for phrase in each} - {""}, key=lambda phrase: (-len(phrase), phrase)))
+    return Phrases(sorted({folded(phrase) for phrase in each} - {""}, key=lambda phrase: (-len(phrase), phrase)))
 
 
 def segments(title: str) -> tuple[str, ...]:
@@ -29,6 +61,7 @@ def segments(title: str) -> tuple[str, ...]:
     return (title, *_SEPARATOR.split(title))
 
 
+@lru_cache(_KEPT)
 def words_of(text: str) -> frozenset[str]:
     """The words of a list separated by spaces, unchanged."""
     return frozenset(text.split())
@@ -37,7 +70,7 @@ def words_of(text: str) -> frozenset[str]:
 def first_of(candidates: Iterable[str], text: str) -> str | None:
     """The first of some folded phrases that a folded text contains; only whole words, in scripts with spaces."""
     padded = f" {text} "
-    for phrase in candidates:
+    for phrase in candidates.likely_in(text) if isinstance(candidates, Phrases) else candidates:
         if phrase in text and (f" {phrase} " in padded or is_spaceless(phrase)):
             return phrase
     return None

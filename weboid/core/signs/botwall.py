@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from weboid.core.document.document import Document
-from weboid.core.document.folding import first_of, folded, phrases, segments
+from weboid.core.document.folding import Phrases, first_of, folded, phrases, segments
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.suspicion import Suspicion
-from weboid.core.signs.tables import Marks, Phrases, table_of
+from weboid.core.signs.tables import Marks, table_of
 
 _REFUSALS: Final = frozenset({401, 403, 405, 406, 409, 415, 418, 420, 428, 429, 444, 468, 493})
 """The codes of refusals. With other codes a vendor's name is no wall: it may report that the host behind it is down."""
@@ -79,7 +79,9 @@ class _Shortcuts:
     headers: frozenset[str]
     any_header: frozenset[str]
     ends: re.Pattern[str]
-    unique: tuple[tuple[bytes, str], ...]
+    unique: dict[bytes, str]
+    marks: tuple[bytes, ...]
+    """With the sayings."""
 
 
 @cache
@@ -90,7 +92,8 @@ def _shortcuts() -> _Shortcuts:
         headers,
         headers | frozenset(name for vendor in vendors for name, _ in vendor.guarding),
         re.compile("|".join(re.escape(end) for vendor in vendors for end in vendor.ends)),
-        tuple((mark, vendor.name) for vendor in vendors for mark in vendor.unique),
+        {mark: vendor.name for vendor in vendors for mark in vendor.unique},
+        tuple(mark for vendor in vendors for mark in (*vendor.marks, *vendor.sayings)),
     )
 
 
@@ -120,9 +123,8 @@ def wall_by_content(code: int, body: bytes, document: Document) -> Suspicion | N
     if code not in CODES or not body:
         return None
     page = body.lower()
-    for mark, name in _shortcuts().unique:
-        if mark in page:
-            return _wall(name, "page")
+    if mark := next(filter(page.__contains__, _shortcuts().unique), None):
+        return _wall(_shortcuts().unique[mark], "page")
     if folded(document.title) in _OWN_TITLES and _in_markup(b"captcha-bypass", page):
         return _wall("cloudflare", "title")
     words = len(document.words)
@@ -133,7 +135,7 @@ def wall_by_content(code: int, body: bytes, document: Document) -> Suspicion | N
 
 def _instead(page: bytes, document: Document) -> Suspicion | None:
     """The wall that was sent in place of the document, with a code of success."""
-    for vendor in walls().vendor:
+    for vendor in walls().vendor if _has_any(page, _shortcuts().marks) else ():
         if any(_in_markup(mark, page) for mark in vendor.marks) or _has_any(page, vendor.sayings):
             return _wall(vendor.name, "page")
     is_titled = any(folded(part) in walls().titles for part in segments(document.title))
@@ -165,7 +167,7 @@ def _refusal(code: int, page: bytes, document: Document) -> Suspicion | None:
 
 
 def _has_any(page: bytes, marks: Iterable[bytes]) -> bool:
-    return any(mark in page for mark in marks)
+    return any(map(page.__contains__, marks))
 
 
 def _in_markup(mark: bytes, page: bytes) -> bool:

@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from weboid.core.document.document import Document
-from weboid.core.document.folding import first_of, folded, segments, without
+from weboid.core.document.folding import Phrases, first_of, folded, segments, without
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.missing_words import Vocabulary, by_word, dense, names_work, spoken, vocabulary
 from weboid.core.signs.soft404 import is_in_path
 from weboid.core.signs.suspicion import Suspicion
-from weboid.core.signs.tables import Marks, Phrases, table_of
+from weboid.core.signs.tables import Marks, table_of
 
 _LONG_WORDS: Final = 450
 """The longest default page that has no title of its own; one that has may have any length."""
@@ -60,6 +60,16 @@ hosting_words: Final = partial(table_of, __file__, HostingWords)
 
 
 @cache
+def _default_titles() -> frozenset[str]:
+    return frozenset().union(*(default.titles for default in hosting_words().default))
+
+
+@cache
+def _default_sayings() -> Phrases:
+    return Phrases(saying for default in hosting_words().default for saying in default.sayings)
+
+
+@cache
 def suspensions() -> dict[str, Vocabulary]:
     """The words for a suspended account or site, by language."""
     return {code: vocabulary(**words) for code, words in hosting_words().suspended.items()}
@@ -77,9 +87,13 @@ def _spaceless_suspensions() -> tuple[str, ...]:
 
 def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion | None:
     """The suspicion that a document is no site's own; `asked` is the requested URL, `body` its beginning."""
-    if not document.is_page or document.is_article or is_in_path(asked, document.title) or names_work(document.title):
+    words = len(document.words)
+    is_long = words > _LONG_WORDS and folded(document.title) not in _default_titles()
+    if is_long or not document.is_page or document.is_article:
         return None
-    host, words = urlsplit(asked).hostname or "", len(document.words)
+    if is_in_path(asked, document.title) or names_work(document.title):
+        return None
+    host = urlsplit(asked).hostname or ""
     titles, page = _titles(document, host), body.lower()
     if words <= _SUSPENDED_WORDS:
         if mark := next((mark for mark in hosting_words().suspended_marks if mark in page), None):
@@ -92,6 +106,9 @@ def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion 
     built = set(titles).intersection(hosting_words().construction)
     if built and words < _HARDLY_WORDS and urlsplit(asked).path.strip("/"):
         return Suspicion(Reason.PLACEHOLDER, (f"title:{min(built)}",))
+    may_be_default = not _default_titles().isdisjoint(titles) or first_of(_default_sayings(), shown)
+    if not may_be_default and not any(mark in page for default in hosting_words().default for mark in default.marks):
+        return None
     owned = folded(host) in map(folded, (document.title, *document.headings))
     for default in hosting_words().default:
         titled = set(default.titles).intersection(titles)

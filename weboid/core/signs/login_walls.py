@@ -12,10 +12,10 @@ from urllib.parse import parse_qsl, urlsplit
 from msgspec import Struct
 
 from weboid.core.document.document import Document
-from weboid.core.document.folding import folded, segments
+from weboid.core.document.folding import Phrases, folded, segments
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.suspicion import Suspicion
-from weboid.core.signs.tables import Phrases, table_of
+from weboid.core.signs.tables import table_of
 
 _LOGIN_HOST: Final = re.compile(r"(?:login|signin|sso|auth|idp|accounts|shibboleth|adfs|cas|wayf)\.")
 _CONSENT_HOSTS: Final = ("consent.", "cookieconsent.", "myprivacy.", "privacy-gate.", "guce.")

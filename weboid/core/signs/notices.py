@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from weboid.core.document.document import Document
-from weboid.core.document.folding import first_of, folded
+from weboid.core.document.folding import Phrases, first_of, folded
 from weboid.core.signs.login_walls import is_consent_url, is_login_url
-from weboid.core.signs.tables import Phrases, table_of
+from weboid.core.signs.tables import table_of
 
 _FORM_WORDS: Final = 25
 """A page with a password field and fewer words is a login, whatever it is called."""

@@ -9,7 +9,7 @@ another domain.
 
 import re
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
@@ -17,10 +17,10 @@ from ada_url import idna_to_unicode
 from msgspec import Struct
 
 from weboid.core.document.document import Document
-from weboid.core.document.folding import first_of, folded, without, words_of
+from weboid.core.document.folding import Phrases, first_of, folded, without, words_of
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.suspicion import Suspicion
-from weboid.core.signs.tables import Marks, Phrases, table_of
+from weboid.core.signs.tables import Marks, table_of
 from weboid.core.url.hosts import registrable_domain
 
 _LONG_WORDS: Final = 250
@@ -74,7 +74,7 @@ def parked_suspicion(asked: str, final: str, document: Document, body: bytes) ->
     """
     domain = registrable_domain(_host(asked))
     stayed = registrable_domain(_host(final)) == domain
-    if domain in parked_words().markets | parked_words().parking or document.is_article:
+    if domain in parked_words().markets or domain in parked_words().parking or document.is_article:
         return None
     if found := _MARKET_TITLE.match(document.title):
         return Suspicion(Reason.FOR_SALE, (f"market-title:{found[1].lower()}", "title"))
@@ -110,8 +110,8 @@ def offers_trade(document: Document) -> bool:
     """True if a document speaks as those of parked domains do, and others too: it proves nothing alone."""
     words = parked_words()
     shown = folded(f"{document.title} {' '.join(document.headings)} {document.text[:_READ_CHARS]}")
-    known = words.commerce + words.sale + words.generic_sale + words.parked + words.generic_parked
-    return first_of(known, shown) is not None
+    known = (words.commerce, words.sale, words.generic_sale, words.parked, words.generic_parked)
+    return any(first_of(phrases, shown) for phrases in known)
 
 
 def _is_quoted(document: Document) -> bool:
@@ -130,7 +130,7 @@ def _is_titled(document: Document) -> bool:
     """True if the title says it in other words than the text, or the document has hardly a text."""
     title, text = folded(document.title), folded(document.text[:_READ_CHARS])
     known = parked_words().sale + parked_words().parked
-    named = first_of(known, title)
+    named = first_of(parked_words().sale, title) or first_of(parked_words().parked, title)
     if named is None:
         return False
     return len(document.words) < _FEW_WORDS or any(
@@ -141,8 +141,8 @@ def _is_titled(document: Document) -> bool:
 def _phrases_in(text: str, *, generic: bool) -> tuple[list[str], list[str]]:
     """The signals that a text offers the domain, or calls it unused; also `generic` phrases, about any domain."""
     words = parked_words()
-    offer = first_of(words.sale + words.generic_sale if generic else words.sale, text)
-    emptiness = first_of(words.parked + words.generic_parked if generic else words.parked, text)
+    offer = first_of(words.sale, text) or (first_of(words.generic_sale, text) if generic else None)
+    emptiness = first_of(words.parked, text) or (first_of(words.generic_parked, text) if generic else None)
     return [f"sale-phrase:{offer}"] * bool(offer), [f"parked-phrase:{emptiness}"] * bool(emptiness)
 
 
@@ -161,7 +161,7 @@ def _services(domain: str, final: str, document: Document) -> Iterator[str]:
     sources = (source for source in document.sources if is_parking(source))
     if (source := next(sources, None)) is not None:
         yield f"parking:{_host(source)}"
-    elif refreshed != domain and refreshed in known.parking | known.markets:
+    elif refreshed != domain and (refreshed in known.parking or refreshed in known.markets):
         yield f"{'parking' if refreshed in known.parking else 'market'}:{refreshed}"
 
 
@@ -209,6 +209,7 @@ def _is_named(domain: str, final: str, document: Document) -> bool:
     return any(f" {name} " in text for name in _names(domain) for text in titles)
 
 
+@lru_cache(64)
 def _names(domain: str) -> tuple[str, ...]:
     """The forms of a domain in a folded text: as given, in Unicode if it is in punycode, and with ``www.``."""
     shown = idna_to_unicode(domain) if "xn--" in domain else domain

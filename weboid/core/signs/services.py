@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from weboid.core.document.document import Document
-from weboid.core.document.folding import first_of, folded
+from weboid.core.document.folding import Phrases, first_of, folded
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.suspicion import Suspicion
-from weboid.core.signs.tables import Marks, Phrases, table_of
+from weboid.core.signs.tables import Marks, table_of
 from weboid.core.url.hosts import registrable_domain
 
 

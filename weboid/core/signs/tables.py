@@ -7,15 +7,11 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from weboid.assets import toml_next_to
-from weboid.core.document.folding import phrases
+from weboid.core.document.folding import Phrases, phrases
 
 _Table = TypeVar("_Table")
 
 _TABLES: Final[dict[str, Any]] = {}
-
-
-class Phrases(tuple[str, ...]):
-    """Folded phrases of all languages, the longest first; in the table a list, or a table of lists by language."""
 
 
 class Marks(tuple[bytes, ...]):
@@ -31,5 +27,6 @@ def table_of(module: str, kind: type[_Table]) -> _Table:
 
 
 def _converted(kind: type, given: Any) -> tuple[Any, ...]:
+    """Phrases of all languages are in the table a list, or a table of lists by language."""
     listed: Iterable[str] = chain.from_iterable(given.values()) if isinstance(given, dict) else given
-    return Phrases(phrases(listed)) if kind is Phrases else Marks(mark.encode() for mark in listed)
+    return phrases(listed) if kind is Phrases else Marks(mark.encode() for mark in listed)

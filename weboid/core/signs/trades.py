@@ -5,17 +5,17 @@ where the text offers it in several ways and the URL speaks of nothing of the ki
 """
 
 import re
-from functools import partial
+from functools import cache, partial
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
 from weboid.core.document.document import Document
-from weboid.core.document.folding import first_of, folded, is_spaceless
+from weboid.core.document.folding import Phrases, first_of, folded, is_spaceless
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.suspicion import Suspicion
-from weboid.core.signs.tables import Phrases, table_of
+from weboid.core.signs.tables import table_of
 
 _OFFERS: Final = 3
 """So many different phrases of those who sell it: a report has one or two."""
@@ -48,10 +48,14 @@ def trade_in(title: str) -> str | None:
     text = folded(title)
     if found := _NUMBERED.search(text):
         return found[0].strip()
-    known = (*_words().gambling, *_words().others)
-    # Korean has spaces, but joins such words with others. Folded, its letters stand one by one.
-    korean = (phrase for phrase in known if "\u1100" <= phrase[0] <= "\u11ff" and phrase in text)
-    return first_of(known, text) or next(korean, None)
+    named = first_of(_words().gambling, text) or first_of(_words().others, text)
+    return named or next(filter(text.__contains__, _korean()), None)
+
+
+@cache
+def _korean() -> tuple[str, ...]:
+    """Phrases in Korean, which has spaces, but joins such words with others. Folded, its letters stand one by one."""
+    return tuple(phrase for phrase in (*_words().gambling, *_words().others) if "\u1100" <= phrase[0] <= "\u11ff")
 
 
 def trade_suspicion(asked: str, document: Document) -> Suspicion | None:
