@@ -27,11 +27,11 @@ from weboid.store.db.key_scheme import record_scheme
 from weboid.store.db.rows import SCHEMES, record_columns
 from weboid.store.pages.wiki import record_wiki
 
-TODAY: Final = 200
+TODAY: Final = 1_000
 LINKS_A_PAGE: Final = 500
-_LATEST_FIRST_DAY: Final = 180
-_KINDS: Final = 5_000
-"""Lives that differ; each URL has one of them."""
+_CHECKS: Final = 30
+_KINDS: Final = 100_000
+"""Lives of which hardly two are equal, as on a wiki; each URL has one of them."""
 _FINE: Final = Observation(Status.FINE, Reason.OK, http=200)
 _MOVED: Final = Observation(
     Status.MOVED_PERMANENTLY, Reason.MOVED, "https://www.example-host.demo/another/path", http=200
@@ -115,7 +115,7 @@ def _life(chance: random.Random) -> tuple[UrlRecord, int]:
     throw = chance.random()
     seen = next(seen for share, seen in _LIVES if throw <= share)
     record, due = UNTRIED, TODAY
-    for turn, day in enumerate(range(chance.randrange(_LATEST_FIRST_DAY), TODAY, chance.randint(4, 9))):
+    for turn, day in enumerate(sorted(chance.sample(range(TODAY), _CHECKS))):
         record, due = judge(record, seen[turn // 3 % len(seen)], day)
     return record, due
 
