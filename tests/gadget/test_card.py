@@ -55,6 +55,7 @@ async def test_a_key_opens_the_card_and_escape_brings_the_focus_back(page: Page)
         await page.keyboard.press(key)
         card = page.get_by_role("dialog", name="Dead link since May 3, 2026")
         await expect(card).to_be_focused()
+        await expect(card.get_by_role("heading", name="Dead link since May 3, 2026", level=2)).to_have_count(1)
         assert await mark.get_attribute("aria-expanded") == "true", key
         assert await mark.get_attribute("aria-controls") == await card.get_attribute("id"), key
         await page.keyboard.press("Escape")

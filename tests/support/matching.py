@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import urlencode, urlsplit
 from urllib.request import urlopen
@@ -23,7 +22,6 @@ from support.awkward_articles import INTERWIKIS, TEMPLATES
 from support.commands import Place
 from support.gadget_modules import add_require
 from support.mediawiki import MediaWiki, make_mediawiki
-from support.ports import free_port
 
 from weboid.core.url.hosts import InvalidReason, InvalidUrl
 from weboid.core.url.urls import parse
@@ -301,19 +299,14 @@ async def open_meeting(
     *,
     first_day: int = DAY,
     day: int = DAY,
-    environ: Mapping[str, str] = MappingProxyType({}),
 ) -> AsyncIterator[Meeting]:
-    """Weboid in processes of its own: a pass over the running wiki on `first_day`, then the webservice on `day`.
-
-    `environ` is more of its configuration.
-    """
+    """Weboid in processes of its own: a pass over the running wiki on `first_day`, then the webservice on `day`."""
     environ = {
         "WEBOID_DATABASE": database,
         "WEBOID_NET_PERMIT": "127.0.0.0/8",
         "WEBOID_CONTACT": "tests@weboid.example",
         "WEBOID_WEB_RATE": "1000000",
         "WEBOID_WEB_BURST": "1000000",
-        **environ,
     }
     place = Place(folder, environ=environ)
     (folder / "weboid.toml").write_text(
@@ -322,8 +315,7 @@ async def open_meeting(
     passed = await place.run("feed", "pass", "--day", str(first_day))
     if passed.status:
         raise AssertionError(passed.err)
-    # Its own address, to which people come back who have signed in, is that of its configuration.
-    process, url = await place.serve("--day", str(day), port=str(free_port()))
+    process, url = await place.serve("--day", str(day))
     try:
         async with aiohttp.ClientSession() as client:
             yield Meeting(wiki, url, client, place)

@@ -1,11 +1,12 @@
-"""How the gadget looks and behaves to readers, in all skins of a real wiki: to eyes, fingers, keys and screen readers.
+"""How the gadget looks and behaves to readers, in all skins of a real wiki, to eyes and fingers.
 
+What keys do and screen readers hear is in ``gadget/test_card`` and ``test_marks``, what settings bring in
+``test_preferences``.
 With ``WEBOID_TEST_SCREENSHOTS`` all combinations are visited and pictures of them kept.
 """
 
 import asyncio
 import os
-import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import product
@@ -19,12 +20,10 @@ from support.browser import DESK, PHONE, add_axe, barriers, keep_shot, needs_bro
 from support.gadget import SETTINGS, SKINS, GadgetWiki, Skin, View, install_gadget
 from support.gadget_article import ARTICLE, BARE, DAY, DEAD, FIRST_DAY, MOVED, PDF, REPORTED, TITLE, record_stories
 from support.matching import make_wiki, open_meeting
-from support.mediawiki import ADMIN, MediaWiki
-from support.people import EDITORS, environ_at
+from support.mediawiki import MediaWiki
 
 from weboid.core.document.card import CardText
 from weboid.core.url.urls import normal
-from weboid.demo.littleprovider import open_littleprovider
 from weboid.store.db.pool import open_pool
 from weboid.store.urls.card import StoredCard, claim_look, record_card
 
@@ -120,16 +119,12 @@ def wiki() -> Iterator[MediaWiki]:
 async def gadget(
     wiki: MediaWiki, module_database: str, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[GadgetWiki]:
-    """The gadget on that wiki, and Weboid, at which people can sign in."""
+    """The gadget on that wiki, and Weboid."""
     folder = tmp_path_factory.mktemp("looks")
     async with (
-        open_littleprovider(EDITORS) as provider,
-        open_meeting(
-            wiki, module_database, folder, first_day=FIRST_DAY, day=DAY, environ=environ_at(provider)
-        ) as meeting,
+        open_meeting(wiki, module_database, folder, first_day=FIRST_DAY, day=DAY) as meeting,
         open_browser() as browser,
     ):
-        provider.addresses.add(f"{meeting.weboid}/account/back")
         await record_stories(module_database)
         await record_texts(module_database)
         await asyncio.to_thread(install_gadget, wiki, meeting.weboid)
@@ -238,77 +233,6 @@ async def test_no_skin_has_barriers_overflow_or_higher_lines_by_the_gadget(gadge
             await expect(file).to_have_attribute("lang", look.language)
 
 
-async def test_by_keyboard_alone_a_reader_gets_from_a_mark_to_the_report(gadget: GadgetWiki) -> None:
-    async with gadget.context() as context, article(gadget, context=context) as view:
-        page = view.page
-        link, mark = page.locator(f'li a[href="{DEAD}"]').first, page.locator("li .weboid-mark-dead").first
-        await link.focus()
-        await page.keyboard.press("Tab")
-        await expect(mark).to_be_focused()
-        await page.keyboard.press("Shift+Tab")
-        await expect(link).to_be_focused()
-        await page.keyboard.press("Tab")
-        await page.keyboard.press("Space")
-        card = page.get_by_role("dialog")
-        await expect(card).to_be_focused()
-        stops = await card.locator("a, button").count()
-        for _ in range(stops):
-            await page.keyboard.press("Tab")
-            assert await page.evaluate("document.activeElement.matches( '.weboid-card :focus-visible' )")
-        await page.keyboard.press("Escape")
-        await expect(card).to_have_count(0)
-        await expect(mark).to_be_focused()
-
-        await page.keyboard.press("Enter")
-        report = card.get_by_role("link", name="Report that it works, or check it now")
-        await tab_until(page, report)
-        async with context.expect_page() as opening:
-            await page.keyboard.press("Enter")
-        form = await opening.value
-        await form.wait_for_load_state()
-        assert await form.evaluate("opener") is None
-        await expect(form.locator("main")).to_contain_text(DEAD)
-        await form.get_by_role("button", name="Report", exact=True).press("Enter")
-        await form.wait_for_url("**/authorize?**")
-        await form.get_by_role("button", name="I am Anna, and agree", exact=True).press("Enter")
-        await form.wait_for_url("**/report?**")
-        await expect(form.locator("main")).to_contain_text(DEAD)
-        await form.get_by_role("button", name="Report", exact=True).press("Enter")
-        await expect(form.get_by_role("status")).to_be_visible()
-        await form.close()
-
-        # The wiki's page is as it was left.
-        await expect(card).to_be_visible()
-
-
-async def test_the_settings_keep_the_focus_and_hold_from_the_next_page_on(gadget: GadgetWiki) -> None:
-    async with gadget.context() as context, article(gadget, context=context) as view:
-        page = view.page
-        mark = mark_of(page, DEAD)
-        await (await opened(page, DEAD)).get_by_role("button", name="Settings").press("Enter")
-        settings = page.get_by_role("dialog", name="Settings for dead links")
-        await expect(settings).to_contain_text("This applies to pages that you open from now on.")
-        for _ in range(2 * await settings.locator("input, button").count()):
-            await page.keyboard.press("Tab")
-            # After the last one the browser's own buttons have their turn, never the page's.
-            assert await page.evaluate(
-                "document.activeElement === document.body || !!document.activeElement.closest( 'dialog' )"
-            )
-        await page.keyboard.press("Escape")
-        await expect(settings).to_have_count(0)
-        await expect(mark).to_be_focused()
-
-        await (await opened(page, DEAD)).get_by_role("button", name="Settings").press("Enter")
-        await settings.get_by_label("Mark doubtful links").press("Space")
-        await settings.get_by_label("all external links").press("Space")
-        await settings.get_by_role("button", name="Save").press("Enter")
-        await expect(settings).to_have_count(0)
-        async with article(gadget, context=context) as later:
-            await expect(later.page.locator(".weboid-mark-doubtful")).to_have_count(0)
-            await expect(later.page.locator(".weboid-mark-other").first).to_be_visible()
-            assert await later.page.locator(".weboid-mark-dead").count() > 0
-
-
 async def test_a_finger_opens_a_card_that_leaves_its_link_in_sight(gadget: GadgetWiki) -> None:
     async with article(gadget, width=PHONE, has_touch=True, is_mobile=True, skin="minerva") as view:
         page = view.page
@@ -323,35 +247,6 @@ async def test_a_finger_opens_a_card_that_leaves_its_link_in_sight(gadget: Gadge
             assert places[0]["y"] + places[0]["height"] <= places[1]["y"]
             await card.get_by_role("button", name="Close").tap()
             await expect(card).to_have_count(0)
-
-
-async def test_screen_readers_hear_of_marks_cards_and_what_was_copied(gadget: GadgetWiki) -> None:
-    async with (
-        gadget.context(user=ADMIN, permissions=["clipboard-read", "clipboard-write"]) as context,
-        article(gadget, context=context) as view,
-    ):
-        page = view.page
-        name = "Dead link since Mar 30, 2026 – dead for 8 months: The server reports that the page does not exist."
-        assert await page.locator("li", has_text="first in a list").aria_snapshot() == (
-            "- listitem:\n"
-            '  - link "A dead link":\n'
-            f"    - /url: {DEAD}\n"
-            f"  - 'button \"{name}\"'\n"
-            "  - text: first in a list"
-        )
-        card = await opened(page, DEAD)
-        snapshot = await card.aria_snapshot()
-        assert re.match(
-            r'- dialog "Dead link since Mar 30, 2026":\n  - heading "Dead link since[^"]*" \[level=2\]', snapshot
-        )
-        assert re.search(r'img "[^"]*: working; [^"]*not working; [^"]*working; [^"]*not working"', snapshot)
-        for name in ("Close", "Copy the template", "Copy the parameters", "Settings"):
-            assert f'- button "{name}"' in snapshot
-        status = card.get_by_role("status")
-        await expect(status).to_be_empty()
-        await card.get_by_role("button", name="Copy the template").press("Enter")
-        await expect(status).to_have_text("Copied.")
-        assert (await page.evaluate("navigator.clipboard.readText()")).startswith("{{webarchive|url=")
 
 
 async def test_copied_and_printed_text_is_the_articles(gadget: GadgetWiki) -> None:
