@@ -63,5 +63,9 @@ def test_a_portrait_that_says_nothing_new_or_is_known_by_its_title_is_not_wanted
         now = portrait_in(earlier, ASKED)
         assert is_known(document, now)
         assert not adds_to(now, portrait_in(document, ASKED, now), portrays=False)
-        for another in (None, BLANK, replace(now, language=0), replace(now, newcomer=Newcomer(now, 5)), EARLIER):
+        for another in (None, BLANK, replace(now, newcomer=Newcomer(now, 5)), EARLIER):
             assert not is_known(document, another)
+        unknown = replace(now, language=0)
+        assert is_known(document, unknown)
+        assert not adds_to(unknown, portrait_in(document, ASKED, unknown), portrays=False)
+        assert not is_known(earlier, unknown)

@@ -134,6 +134,10 @@ class _Teller:
         """Takes what an element says by its attributes, or by a content that is no text of the page."""
         name, attributes, content = telling
         match name:
+            case "meta":
+                self._take_meta(attributes)
+            case "link":
+                self._take_link(attributes)
             case "title":
                 self._title = self._title or collapsed("".join(content))[:MAX_TITLE]
             case "script" if not attributes.get("src") and _SCRIPT_TYPE.fullmatch(attributes.get("type", "")):
@@ -141,10 +145,6 @@ class _Teller:
                 self._scripts.add(script["url"].replace("\\/", "/") if script else "")
             case "noscript":
                 self._unscripted += [*content, " "]
-            case "meta":
-                self._take_meta(attributes)
-            case "link":
-                self._take_link(attributes)
             case "base" if not self._has_base:
                 self._has_base = "href" in attributes
                 self._base = self._absolute(attributes.get("href", "")) or self._base

@@ -17,16 +17,32 @@ _MAX_CHARS: Final = 12 * MAX_WORDS
 
 # Scripts without spaces: each character counts as a word. Hangul has spaces.
 _SPACELESS: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+_IS_SPACELESS: Final = re.compile(f"[{_SPACELESS}]").match
 # Digits are left out: dates, counters and prices differ each time the same document is fetched.
 _WORD: Final = re.compile(rf"[{_SPACELESS}]|[^\W\d_{_SPACELESS}]+")
-_ASCII_WORD: Final = re.compile("[a-z]+")
-"""The same in a text of ASCII, found in a third of the time."""
+_ASCII: Final = bytes(range(0x80))
+_PLAIN: Final = bytes(code if code >= 0x80 or chr(code).isalpha() else ord(" ") for code in range(256))
+_MOSTLY_ASCII: Final = 1.1
+"""Bytes in UTF-8 for a character of a text, at most, whose words are found by replacing what is none …"""
+_FEW: Final = 40
+"""… and different characters in it that are not in ASCII."""
 
 
 def words(text: str) -> list[str]:
     """The words of a text in lower case, at most `MAX_WORDS`; numbers do not count."""
     beginning = text[:_MAX_CHARS].lower()
-    return (_ASCII_WORD if beginning.isascii() else _WORD).findall(beginning)[:MAX_WORDS]
+    encoded = beginning.encode(errors="surrogatepass")
+    if len(encoded) > _MOSTLY_ASCII * len(beginning) or len(others := _others(encoded)) > _FEW:
+        return _WORD.findall(beginning)[:MAX_WORDS]
+    plain = encoded.translate(_PLAIN).decode(errors="surrogatepass")
+    for char in others:
+        if not (kind := _WORD.match(char)) or _IS_SPACELESS(char):
+            plain = plain.replace(char, f" {char} " if kind else " ")
+    return plain.split()[:MAX_WORDS]
+
+
+def _others(encoded: bytes) -> set[str]:
+    return set(encoded.translate(None, _ASCII).decode(errors="surrogatepass"))
 
 
 def fingerprint(words: list[str]) -> int | None:

@@ -74,6 +74,8 @@ class MarkupReader:
         """The document, once it is made."""
         self._linked: list[tuple[int, int]] = []
         self._text = self._source.text
+        self._joined = (0, 0, "")
+        """Where the text begins and ends that was joined last, and this."""
 
     def feed(self, data: bytes) -> None:
         """Reads the next bytes; the first ones, in which the charset is found, should be many."""
@@ -115,7 +117,7 @@ class MarkupReader:
 
     def forget(self) -> None:
         """Keeps nothing of what was read."""
-        self._text, self._linked, self.telling, self.names = [], [], [], set()
+        self._text, self._linked, self.telling, self.names, self._joined = [], [], [], set(), (0, 0, "")
 
     @property
     def pieces(self) -> int:
@@ -124,7 +126,12 @@ class MarkupReader:
 
     def text(self, start: int = 0) -> str:
         """The text that is shown, or what follows its first pieces."""
-        return collapsed("".join(self._text[start:]))
+        begun, end, joined = self._joined
+        # Nearly always nothing but ends of elements has followed.
+        if begun != start or end == 0 or "".join(self._text[end:]).strip():
+            joined = collapsed("".join(self._text[start:]))
+        self._joined = (start, len(self._text), joined)
+        return joined
 
     def own_text(self) -> str:
         """The text outside of links."""

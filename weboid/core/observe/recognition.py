@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from weboid.core.document.document import Document
 from weboid.core.document.folding import folded
-from weboid.core.document.language import UNKNOWN, number_of
+from weboid.core.document.language import UNKNOWN, language_of, number_of
 from weboid.core.document.portrait import BLANK, Portrait, is_replaced, portrait_of, title_hashes
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.signs.trades import trade_in
@@ -43,9 +43,9 @@ def portrait_in(document: Document, asked: str, earlier: Portrait | None = None)
 
 def is_known(document: Document, earlier: Portrait | None) -> bool:
     """True if a portrait of the document would add nothing to the earlier one, as its title alone shows."""
-    if earlier is None or earlier.newcomer is not None or earlier.language == UNKNOWN:
+    if earlier is None or earlier.newcomer is not None or set(earlier.title).isdisjoint(title_hashes(document)):
         return False
-    return not set(earlier.title).isdisjoint(title_hashes(document))
+    return earlier.language != UNKNOWN or language_of(document.words) == UNKNOWN
 
 
 def adds_to(earlier: Portrait | None, now: Portrait, *, portrays: bool) -> bool:
