@@ -12,6 +12,7 @@ import click
 import pytest
 from rich.console import Console
 from support.commands import LIMIT_S
+from support.hostile_answers import script_of
 from support.misbehaving import Act, Asked, head_only, name_server, reply, serve
 from support.stored import WikiInStore, key, open_wiki
 
@@ -149,3 +150,41 @@ async def test_an_error_in_the_checker_ends_no_round_but_is_an_alarm_and_the_exi
         monkeypatch.setattr("weboid.cli.crawl.Checker", Checker)
         await crawl(config, wiki.pool, lambda: Moment(101), CrawlOptions(True, console))
         assert await wiki.do(list_alarms) == []
+
+
+async def test_no_answer_ends_a_round_or_keeps_another_url_from_being_recorded(database: str) -> None:
+    """Days are further apart than any interval and any pause that a server may demand: all URLs are due on each."""
+    days, console = [0], Console(file=StringIO())
+    hosts = {f"{kind}{number}.demo": ["127.0.0.1"] for kind in ("hostile", "good") for number in range(30)}
+    async with (
+        serve(script_of(lambda: days[-1])) as site,
+        serve(lambda request: head_only(request, reply(200, body=b"<p>A mill."))) as fine,
+        name_server({**hosts}) as names,
+        open_wiki(database, {}) as wiki,
+    ):
+        config = config_of()
+        net = replace(config.net, dns=(names.address,), web_ports=(site.port, fine.port), connections=100)
+        urls = {
+            kind: [at.url("/link", host=host) for host in hosts if host.startswith(kind)]
+            for kind, at in (("hostile", site), ("good", fine))
+        }
+        urls["hostile"][1] = urls["hostile"][1].replace("http:", "https:")
+        await wiki.take_in({1: [*urls["hostile"], *urls["good"]]}, 100)
+        reasons, put_off = set[str](), 0
+        for day in (100, 129):
+            days.append(day)
+            await crawl(
+                replace(config, net=net),
+                wiki.pool,
+                lambda: Moment(days[-1]),
+                CrawlOptions(True, console, confirmed=True),
+            )
+            assert {(await wiki.known(url)).record.checked for url in urls["good"]} == {day}
+            hostile = [await wiki.known(url) for url in urls["hostile"]]
+            assert min(known.due for known in hostile) > day
+            done = [known.record for known in hostile if known.record.checked == day]
+            reasons |= {record.reason.word for record in done if record.reason}
+            put_off += len(hostile) - len(done)
+        assert len(site.asked) >= 60
+        assert len(reasons) > 8, reasons
+        assert put_off < 6

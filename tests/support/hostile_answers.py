@@ -11,55 +11,18 @@ from typing import Final
 
 from support.misbehaving import Act, Asked, HangUp, Silence
 
-_SCHEMES: Final = (
-    "mailto:a@b.demo", "tel:+1", "sms:1", "intent://x/#Intent;end", "javascript:alert(1)", "data:text/html,x",
-    "data:,", "fb://page/1", "x:", "file:///etc", "ftp://files.demo/a", "ftp://u:p@files.demo", "ftp://no-dot/",
-    "ftp:x", "ftps://[::1]/", "sftp://a.demo/", "ws://a.demo/", "blob:http://a.demo/1", "about:blank",
-    "view-source:http://a.demo/", "market://details?id=1", "itms-apps://x", "chrome://x", "gopher://a.demo/", "news:a",
-    "urn:x:y",
-)  # fmt: skip
-_HOSTS: Final = (
-    "[", "]/", "[::1", "[::1]:", "[::ffff:1.2.3.4]", "[fe80::1%25eth0]", "0x7f.1", "127.1", "1.2.3.4.5", "256.1.1.1",
-    "a..b", ".demo", "demo.", "-a.demo", "a_b.demo", "xn--a.demo", "xn--.demo", "xn--\xfc.demo", "\xfc.demo",
-    "\u202egro.demo", "a%00.demo", "a%2f.demo", "a@b@c.demo", "u:p@a.demo", "a.demo:0", "a.demo:65536",
-    "a.demo:99999999999999999999", "a.demo:-1", "a.demo:8a", "a.demo:", "a.demo:22", "\u3002demo", "a\u3002demo",
-    "localhost", "0", "0.0.0.0", "169.254.169.254", "a.c", "a.demo\\b", "a.demo?b", "a.demo#b", "", "a\x00.demo",
-    "a" * 64 + ".demo", "a." * 130 + "demo", "\u00fc" * 80 + ".demo",
-)  # fmt: skip
-_PATHS: Final = (
-    "", "/", "//", "/..", "/../../x", "/%", "/%2", "/%zz", "/%00", "/\x00", "/\x7f", "/\u202e", "/\udcff\udcfe",
-    "/a b\tc", "/%ff%fe", "/;x=1", "?", "?%", "#", "#x", "/" + "a" * 7_900, "/" + "a" * 9_000, "/" + "%41" * 2_600,
-    "/" + "/." * 3_000, "/%%34%31", "/\\..\\x", "/|{}^`<>\"'", "/a?b?c#d#e", "\\", "/login?next=%", "/\u0665", "/.",
-    "/./", "/~%7E", "/[", "/]",
-)  # fmt: skip
-_VALUES: Final = (
-    "", " ", ",", ";", "=", "\"", "'", "\\", "%", "-1", "0", "1e999", "NaN", "99999999999999999999999999", "0x10",
-    "\u0663", "\0", "\x7f", "\x80\xff", "a" * 9_000, ";;;=;", "text/html;charset=\"", "text/html; charset=utf-7",
-    "multipart/x; boundary=", "text/html;charset=idna", "text/html;charset=undefined", "text/html;charset=hex",
-    "text/html;charset=rot13", "/", "text/", "application/pdf", "application/json", "application/xhtml+xml",
-    "image/png", "Thu, 99 Foo 99999 99:99:99 GMT", "Thu, 01 Jan 0000 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 -9999",
-    "bytes 0-0/0", "chunked, chunked", "gzip, gzip, gzip", "text/html;charset=unicode_escape",
-    "text/html;charset=punycode", "text/html;charset=utf-16", "text/html;charset=\u00fc",
-)  # fmt: skip
-_NAMES: Final = (
-    "Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding", "Retry-After", "Set-Cookie", "Refresh",
-    "Date", "Link", "Location", "Server", "Last-Modified", "Age", "Expires", "Connection", "Trailer", "Upgrade",
-    "Content-Range", "Content-Location", "Vary", "WWW-Authenticate", "Via", "X-A", "Content-Disposition",
-    "Content-Language", "ETag", "Keep-Alive", "Strict-Transport-Security", "Alt-Svc", "X-Robots-Tag",
-    "Memento-Datetime",
-)  # fmt: skip
-_COOKIES: Final = (
-    "=", "a", "a=b; domain=.demo", "a=b; domain=demo; path=%", "a=b; max-age=-1e9", "a=\x01", "a=\u00fc", "a=b" * 3_000,
-)  # fmt: skip
-_MARKUP: Final = (
-    "<html", "<title>", "</title>", "<meta charset=", "<meta http-equiv=refresh content='0;url=", "<base href='", "'>",
-    "<a href='", "<link rel=canonical href='", "<script>", "</script>", "<!--", "-->", "<![CDATA[", "&#0;", "&#xD800;",
-    "&#99999999999;", "&amp;" * 50, "<div>" * 500, "<b" + " a=b" * 300 + ">", "\0", "\ufeff", "\ud800",
-    "<frameset><frame src='", "<form action='", "<input type=password>", "<p>This domain is for sale",
-    "<h1>404 Not Found</h1>", "<noscript>", "Error 404", "<svg><title>", "<template>", "<plaintext>",
-    "<?xml version='1.0' encoding='x'?>", "<!DOCTYPE html [<!ENTITY a 'b'>]>", "utf-16", "\u202e",
-    "\u0130\u0131\u00df", "a " * 300,
-)  # fmt: skip
+from weboid.assets import toml_next_to
+
+_PIECES: Final[dict[str, list[str]]] = toml_next_to(__file__)
+
+_SCHEMES: Final = _PIECES["schemes"]
+_HOSTS: Final = (*_PIECES["hosts"], "", "a" * 64 + ".demo", "a." * 130 + "demo", "\u00fc" * 80 + ".demo")
+_LONG: Final = ("/" + "a" * 7_900, "/" + "a" * 9_000, "/" + "%41" * 2_600, "/" + "/." * 3_000)
+_PATHS: Final = (*_PIECES["paths"], "", "/\udcff\udcfe", *_LONG)
+_VALUES: Final = (*_PIECES["values"], "", "a" * 9_000)
+_NAMES: Final = _PIECES["names"]
+_COOKIES: Final = (*_PIECES["cookies"], "a=b" * 3_000)
+_MARKUP: Final = (*_PIECES["markup"], "&amp;" * 50, "<div>" * 500, "<b" + " a=b" * 300 + ">", "\ud800", "a " * 300)
 _BOMB: Final = gzip.compress(bytes(30_000_000), 1)
 """Thirty megabytes of zeros."""
 _CODES: Final = (
@@ -190,11 +153,11 @@ def hostile(random: Random, asked: Asked, own: str) -> Act:
     return whole if b"connection: close" not in whole.lower() else _slowly(whole)
 
 
-def script_of(seed: str, day: Callable[[], int], own: Callable[[str], str]) -> Callable[[Asked], Act]:
-    """The script of a server that answers otherwise on each day; `own` makes the beginning of its URLs of a host."""
+def script_of(day: Callable[[], int]) -> Callable[[Asked], Act]:
+    """The script of a server that answers otherwise on each day."""
 
     def script(asked: Asked) -> Act:
         host = asked.headers.get("Host", "")
-        return hostile(Random(f"{seed} {day()} {host} {asked.method} {asked.target}"), asked, own(host))
+        return hostile(Random(f"weboid {day()} {host} {asked.method} {asked.target}"), asked, f"http://{host}")
 
     return script
