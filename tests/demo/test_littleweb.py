@@ -1,14 +1,14 @@
-"""Each misbehaviour of the little web, seen through a plain socket; and what it writes down."""
+"""What the little web answers, seen through a plain socket; and what it writes down.
+
+That hosts, names and certificates do as their life says, ``worlds/test_simulated`` shows: it plays all on sockets.
+"""
 
 import asyncio
-import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
 import pytest
-import trustme
-from dnslib import QTYPE, RCODE, DNSRecord
 
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.world import (
@@ -17,10 +17,8 @@ from weboid.demo.world import (
     ByMethod,
     Chain,
     Code,
-    Drip,
     Host,
     HostBehaviour,
-    HostState,
     Life,
     Loop,
     NoHead,
@@ -59,10 +57,7 @@ WORLD = World(
                 "/hates-head": always(NoHead(0)),
                 "/wall": always(BotWall()),
                 "/challenge": always(BotWall(challenge=True)),
-                "/tarpit": always(Drip(0.01, tarpit=True)),
                 "/reset": always(Trouble.RESET),
-                "/hang-up": always(Trouble.HANG_UP),
-                "/silence": always(Trouble.SILENCE),
                 "/split": always(Redirect("/a\r\nSet-Cookie: a=b")),
                 "/rude": always(BotWall(how=Trouble.RESET)),
                 "/referrer": always(BotWall(referrer=True)),
@@ -77,13 +72,7 @@ WORLD = World(
         ),
         "catch-all.demo": Host(others=always(Page(title="Everything"))),
         "guarded.demo": Host(host_always(BotWall()), {"/dead": always(Code(410))}),
-        "no-http.demo": Host(host_always(HostState.NO_HTTP), {"/page": always(Page())}),
-        "empty.demo": Host(host_always(HostState.DNS_EMPTY)),
         "other.demo": Host(),
-        "gone.demo": Host(host_always(HostState.DNS_GONE)),
-        "fail.demo": Host(host_always(HostState.DNS_SERVFAIL)),
-        "refused.demo": Host(host_always(HostState.REFUSED)),
-        "broken.demo": Host(host_always(HostState.TLS_BROKEN)),
     }
 )
 
@@ -102,10 +91,8 @@ async def web() -> AsyncIterator[LittleWeb]:
         yield little
 
 
-async def sent(web: LittleWeb, data: bytes, *, ip: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> bytes:
-    port = web.https_port if tls else web.http_port
-    name = "site.demo" if tls else None
-    reader, writer = await asyncio.open_connection(ip, port, ssl=tls, server_hostname=name)
+async def sent(web: LittleWeb, data: bytes) -> bytes:
+    reader, writer = await asyncio.open_connection("127.0.0.1", web.http_port)
     try:
         writer.write(data)
         return await asyncio.wait_for(reader.read(), TIMEOUT_S)
@@ -205,14 +192,6 @@ async def test_a_chain_ends_and_keeps_its_query_and_a_loop_does_not_end(web: Lit
         assert codes == ends
 
 
-async def test_a_reset_is_a_reset_and_a_hang_up_is_none(web: LittleWeb) -> None:
-    for sends in (request("/reset"), request("/rude"), request("/page", "GET", "no-http.demo")):
-        with pytest.raises(ConnectionResetError):
-            await sent(web, sends)
-    for sends in (request("/hang-up"), request("/hates-head", "HEAD")):
-        assert await sent(web, sends) == b""
-
-
 async def test_every_request_is_written_down(web: LittleWeb) -> None:
     await got(web, "/page?a=%20b", "HEAD", "User-Agent: Weboid/0")
     with suppress(ConnectionResetError):
@@ -221,78 +200,3 @@ async def test_every_request_is_written_down(web: LittleWeb) -> None:
     assert (first.day, first.method, first.host, first.target) == (3, "HEAD", "site.demo", "/page?a=%20b")
     assert first.headers["user-agent"] == "Weboid/0"
     assert (second.target, second.at_s >= first.at_s) == ("/reset", True)
-
-
-async def looked_up(web: LittleWeb, name: str, kind: str = "A", wait_s: float = TIMEOUT_S) -> DNSRecord:
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[bytes] = loop.create_future()
-
-    class Client(asyncio.DatagramProtocol):
-        def datagram_received(self, data: bytes, addr: object) -> None:
-            answer.set_result(data)
-
-    transport, _ = await loop.create_datagram_endpoint(Client, remote_addr=("127.0.0.1", web.dns_port))
-    try:
-        transport.sendto(b"nonsense")
-        transport.sendto(DNSRecord.question(name, kind).pack())
-        return DNSRecord.parse(await asyncio.wait_for(answer, wait_s))
-    finally:
-        transport.close()
-
-
-@pytest.mark.parametrize(
-    ("name", "code", "addresses"),
-    [
-        ("site.demo", "NOERROR", ["127.0.0.1"]),
-        ("SITE.demo", "NOERROR", ["127.0.0.1"]),
-        ("broken.demo", "NOERROR", ["127.0.0.1"]),
-        ("refused.demo", "NOERROR", ["127.0.0.2"]),
-        ("gone.demo", "NXDOMAIN", []),
-        ("fail.demo", "SERVFAIL", []),
-        ("never.demo", "NXDOMAIN", []),
-        ("empty.demo", "NOERROR", []),
-    ],
-)
-async def test_names_lead_where_their_life_says(web: LittleWeb, name: str, code: str, addresses: list[str]) -> None:
-    answer = await looked_up(web, name)
-    assert RCODE[answer.header.rcode] == code
-    assert [str(each.rdata) for each in answer.rr if each.rtype == QTYPE.A] == addresses
-    assert [(each.kind, each.name, each.day) for each in web.questions] == [("A", name.lower(), 3)]
-    if addresses == ["127.0.0.2"]:
-        with pytest.raises(ConnectionRefusedError):
-            await sent(web, request("/"), ip="127.0.0.2")
-
-
-async def test_with_certificates_only_broken_hosts_fail_and_who_does_not_trust_us_does_no_harm() -> None:
-    authority = trustme.CA()
-    server, client = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
-    authority.issue_cert("site.demo", "broken.demo").configure_cert(server)
-    authority.configure_trust(client)
-    async with open_littleweb(WORLD, day=lambda: 0, tls=server) as web:
-        for _ in range(3):
-            with pytest.raises(ssl.SSLCertVerificationError):
-                await sent(web, request("/page"), tls=ssl.create_default_context())
-        assert not web.requests
-        page = reply(await sent(web, request("/page", "GET", "site.demo", "Connection: close"), tls=client))
-        assert page.code == 200
-        with pytest.raises(ssl.SSLError):
-            await asyncio.open_connection("127.0.0.1", web.https_port, ssl=client, server_hostname="broken.demo")
-        assert [(asked.method, asked.host) for asked in web.requests] == [("GET", "site.demo"), ("TLS", "broken.demo")]
-
-
-async def test_silence_lasts_and_nothing_is_left_running() -> None:
-    before = asyncio.all_tasks()
-    async with asyncio.timeout(TIMEOUT_S), open_littleweb(WORLD, day=lambda: 0) as web:
-        port = web.http_port
-        readers = [await asyncio.open_connection("127.0.0.1", port) for _ in range(5)]
-        readers += [await asyncio.open_connection("127.0.0.1", web.https_port)]
-        readers[0][1].write(request("/silence"))
-        readers[1][1].write(request("/tarpit"))
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(readers[0][0].read(), 0.05)
-    assert await readers[0][0].read() == b""
-    assert asyncio.all_tasks() == before
-    with pytest.raises(ConnectionRefusedError):
-        await asyncio.open_connection("127.0.0.1", port)
-    for _, writer in readers:
-        writer.close()
