@@ -17,6 +17,8 @@ from support.webservice import TODAY, Site, open_service
 
 from weboid.errors import ConfigError
 from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.statements import Connection
+from weboid.store.people import throttle
 from weboid.store.people.throttle import Rate
 from weboid.web.http import budget
 from weboid.web.http.budget import Budget
@@ -269,6 +271,25 @@ async def test_units_are_bought_some_at_a_time_and_go_back_when_the_service_ends
         assert await spent(site.wiki.pool) == 20
     async with open_pool(site_database, size=1, part="test") as pool:
         assert await spent(pool) == 12
+
+
+async def test_one_purchase_is_enough_for_all_who_wait_for_it(
+    site_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bought: list[int] = []
+    spend = throttle.spend
+
+    async def counted(conn: Connection, key: bytes, cost: int, rate: Rate) -> float | None:
+        bought.append(cost)
+        return await spend(conn, key, cost, rate)
+
+    monkeypatch.setattr(budget, "spend", counted)
+    async with open_pool(site_database, size=2, part="test") as pool:
+        account = Budget(pool, Rate(1, 100), lambda: TODAY)
+        key = await account.key(b"192.0.2.0/24")
+        waits = await asyncio.gather(*(account.spend(key, 2) for _ in range(200)))
+        assert sorted(waits)[:51] == [*[0] * 50, pytest.approx(120, abs=5)]
+        assert len(bought) <= 4, bought
 
 
 async def spent(pool: Pool) -> int:

@@ -7,7 +7,8 @@ time, and what is not spent goes back; only what an answer turned out to cost in
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import ceil
 from time import monotonic
 from typing import Final
 
@@ -35,6 +36,14 @@ _LONGEST_S: Final = 1.0
 
 
 @dataclass(slots=True)
+class _Purchase:
+    """One that is under way: the units that all who wait for it need, and what is set when it has ended."""
+
+    units: int
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(slots=True)
 class _Here:
     """Units of an account in this process, below 0 its debts; they go back to the store after `until_s`."""
 
@@ -51,8 +60,7 @@ class Budget:
         self._today = today
         self._day_key: tuple[int, bytes] = (-1, b"")
         self._buying = asyncio.Semaphore(MOST_AT_ONCE)
-        self._bought: dict[bytes, asyncio.Event] = {}
-        """By key for which units are being bought: set when that has ended."""
+        self._purchases: dict[bytes, _Purchase] = {}
         self.over: BoundedMap[bytes, float] = BoundedMap(_MOST_KEYS)
         """By key that was refused: the moment at which its account is empty, from which on a cost must be earned."""
         self.here: BoundedMap[bytes, _Here] = BoundedMap(_MOST_KEYS)
@@ -77,24 +85,26 @@ class Budget:
             return 0.0
         async with asyncio.timeout(_LONGEST_S) as limit:
             while not (wait_s := self._known_wait(key, cost)):
-                # One buys for all: most of those who wait for that need no statement of their own.
-                if (bought := self._bought.get(key)) is None:
+                # One buys for all who wait by then: they need no statement of their own.
+                if (purchase := self._purchases.get(key)) is None:
                     return await self._buy_alone(key, cost, limit)
-                await bought.wait()
+                purchase.units += cost
+                await purchase.ended.wait()
                 if self._spend_here(key, cost):
                     return 0.0
         return wait_s
 
     async def _buy_alone(self, key: bytes, cost: int, limit: asyncio.Timeout) -> float:
         """Buys units while nobody else buys for this account; the limit is for the wait until that can begin."""
-        bought = self._bought[key] = asyncio.Event()
+        purchase = self._purchases[key] = _Purchase(max(cost, self._rate.burst // _SHARE))
         try:
             async with self._buying:
                 limit.reschedule(None)
-                return await self._buy(key, cost)
+                await asyncio.sleep(0)  # for those who come in the same turn of the loop
+                return await self._buy(key, cost, purchase)
         finally:
-            del self._bought[key]
-            bought.set()
+            del self._purchases[key]
+            purchase.ended.set()
 
     def give_back(self, key: bytes, cost: int) -> None:
         """Gives back units that were spent for a free answer: the next request with this key may need no query."""
@@ -117,8 +127,8 @@ class Budget:
         here.units -= cost
         return True
 
-    async def _buy(self, key: bytes, cost: int) -> float:
-        """Buys units for this request and those that follow; pays debts first."""
+    async def _buy(self, key: bytes, cost: int, purchase: _Purchase) -> float:
+        """Buys units for this request and others, fewer if there are not so many; pays debts first."""
         if (here := self.here.get(key)) is not None and here.units < 0:
             debt, here.units = -here.units, 0
             try:
@@ -129,15 +139,15 @@ class Budget:
                 here.units -= debt
                 raise
         async with self._pool.connection(_LONGEST_S) as conn:
-            some = max(cost, self._rate.burst // _SHARE)
-            if some > cost and await spend(conn, key, some, self._rate) is None:
-                self._add(key, some - cost)
-                return 0.0
-            refused_s = await spend(conn, key, cost, self._rate)
-        if refused_s is None:
-            return 0.0
-        self.over[key] = monotonic() + refused_s - self._worth_s(cost)
-        return max(refused_s, self._rate.unit_s / 1000)
+            some = min(purchase.units, self._rate.burst)
+            while (refused_s := await spend(conn, key, some, self._rate)) is not None:
+                self.over[key] = monotonic() + refused_s - self._worth_s(some)
+                if some == cost:
+                    return max(refused_s, self._rate.unit_s / 1000)
+                some = max(some - ceil(refused_s / self._rate.unit_s), cost)
+        if some > cost:
+            self._add(key, some - cost)
+        return 0.0
 
     def _known_wait(self, key: bytes, cost: int) -> float:
         """Seconds to wait at least: other processes can only empty the account further than is known here."""
