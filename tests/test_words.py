@@ -49,7 +49,7 @@ LINES: Final = {
     "core/record": 949,
     "core/signs": 1_410,
     "core/url": 2_036,
-    "core/verdict": 1_636,
+    "core/verdict": 1_643,
     "core/wikitext": 1_652,
     "crawl": 1_950,
     "demo": 2860,

@@ -29,6 +29,9 @@ async def test_one_large_answer_is_made_at_a_time_and_small_ones_never_wait() ->
     async with large.slot(LARGE):
         waiting = [asyncio.create_task(make(LARGE)) for _ in range(16)]
         await asyncio.sleep(0)
+        large.require_room(MANY_LINKS)
+        with pytest.raises(Problem):
+            large.require_room(LARGE)
         with pytest.raises(Problem) as refused:
             await make(LARGE)
         assert (refused.value.http, refused.value.key) == (503, "weboid-error-busy")

@@ -316,11 +316,18 @@ def keyed_reports(
         origin = None if interwiki is None else origin_of(given, interwiki)
         report = _link_report(keyed, found, rules, given, is_spam, services, origin, extent, hints.get(form, ()))
         (included if has_all or is_included(report, extent) else counted).append(report)
+    yield
     included.sort(key=place)
+    yield
     reports = (*included, *counted)
     if any(report.finding.verdict in COPY_WANTED for report in reports):
         shown = yield from _shown_by_copies(chain(forms.values(), copies), known, rules)
-        return tuple([_repaired(report, shown) for report in reports]) if shown else reports
+        if shown:
+            repaired: list[LinkReport] = []
+            for some in batches(reports, _STEP):
+                repaired += [_repaired(report, shown) for report in some]
+                yield
+            return tuple(repaired)
     return reports
 
 

@@ -59,7 +59,7 @@ class Answers:
         """Differs with the settings on which answers depend."""
         self._policy = policy
         self._today = today
-        self._selector = LinkSelector(pool, LivePageCache(live), self.namespaces)
+        self._selector = LinkSelector(pool, LivePageCache(live), self.namespaces, self.large)
         self._lookup = LinkLookup(pool, self.namespaces, spam, self.hints)
         self._notifier = FeederNotifier(pool)
 
@@ -70,6 +70,8 @@ class Answers:
 
     async def look_up(self, selected: SelectedLinks) -> LookedUp:
         """The selected links with what the store has on them; notifies the feeder of their pages. Raises StoreError."""
+        if not self._notifier.is_new(selected.wiki.wiki, selected.requested, selected.day):
+            return await self._lookup.look_up(selected)
         found, _ = await asyncio.gather(self._lookup.look_up(selected), self.notify_feeder(selected))
         return found
 

@@ -27,14 +27,18 @@ class LargeAnswers:
         self._free = asyncio.Semaphore(_AT_ONCE)
         self._waiting = 0
 
+    def require_room(self, links: int) -> None:
+        """Raises Problem 503 if so many links make an answer large, and too many of those wait already."""
+        if links > MANY_LINKS and self._free.locked() and self._waiting >= _MOST_WAITING:
+            raise Problem(503, "busy", retry_s=_RETRY_S)
+
     @asynccontextmanager
     async def slot(self, links: int) -> AsyncIterator[None]:
         """Waits for a slot and holds it until the block ends; raises Problem 503 if too many wait already."""
+        self.require_room(links)
         if links <= MANY_LINKS:
             yield
             return
-        if self._free.locked() and self._waiting >= _MOST_WAITING:
-            raise Problem(503, "busy", retry_s=_RETRY_S)
         has_slot = False
         try:
             self._waiting += 1

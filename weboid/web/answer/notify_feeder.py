@@ -25,10 +25,13 @@ class FeederNotifier:
         self._notified: BoundedMap[tuple[int, int, int, int], bool] = BoundedMap(_MOST)
         self._failing = Disturbance(log, "requested pages cannot be handed to the feeder")
 
+    def is_new(self, wiki: int, pages: Iterable[PageLinks], day: int) -> bool:
+        """True if one of the pages was not handed in on this day."""
+        return bool(self._new(wiki, pages, day))
+
     async def notify(self, wiki: int, pages: Iterable[PageLinks], day: int) -> None:
         """Hands in those of the pages that were not handed in on this day."""
-        new = [page for page in pages if (wiki, page.page, page.latest, day) not in self._notified]
-        if not new:
+        if not (new := self._new(wiki, pages, day)):
             return
         try:
             async with self._pool.connection() as conn, conn.pipeline():
@@ -39,3 +42,6 @@ class FeederNotifier:
         self._failing.passed()
         for page in new:
             self._notified[wiki, page.page, page.latest, day] = True
+
+    def _new(self, wiki: int, pages: Iterable[PageLinks], day: int) -> list[PageLinks]:
+        return [page for page in pages if (wiki, page.page, page.latest, day) not in self._notified]

@@ -16,9 +16,11 @@ from weboid.core.url.keys import UrlKey
 from weboid.core.url.link_kind import InterwikiLink
 from weboid.core.verdict.link_report import LinkPart
 from weboid.errors import TooManyLinks
+from weboid.mechanism.slices import Steps, batches, in_slices
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.pages.stored_page import StoredPart, find_titled, list_page_parts
 from weboid.store.pages.wiki import StoredWiki
+from weboid.web.answer.large_answers import LargeAnswers
 from weboid.web.answer.live_cache import LivePageCache
 from weboid.web.answer.wiki_namespaces import WikiNamespaces
 from weboid.web.request.parameters import BEGIN, Bookmark, PageQuery, title_of
@@ -27,6 +29,8 @@ from weboid.wiki.source import PageLinks
 MOST_LINKS: Final = 2_000
 """Of one answer, as its pages have them: of one normal form there may be several (D-167)."""
 
+_STEP: Final = 2_000
+"""URLs that are looked through without letting others run: half a millisecond."""
 _Candidate = PageLinks | StoredPart | int | None
 """The target of a name: a page of the wiki or the store, the id of one that an earlier answer had, or none."""
 
@@ -152,10 +156,11 @@ class LinkPager:
 class LinkSelector:
     """Selects the links that answers cover."""
 
-    def __init__(self, pool: Pool, cache: LivePageCache, namespaces: WikiNamespaces) -> None:
+    def __init__(self, pool: Pool, cache: LivePageCache, namespaces: WikiNamespaces, large: LargeAnswers) -> None:
         self._pool = pool
         self._cache = cache
         self._namespaces = namespaces
+        self._large = large
 
     async def select(self, query: PageQuery, wiki: StoredWiki, farm: Farm, day: int) -> SelectedLinks:
         """The links of one answer to a query; raises StoreError."""
@@ -171,6 +176,7 @@ class LinkSelector:
             candidates, seen = await self._stored(query, wiki, pager, end)
         else:
             candidates, seen = list(live.values()), self._cache.earlier(wiki, query)
+            self._large.require_room(sum(len(page.urls) for page in live.values() if page is not None))
         pages: list[SelectedPage] = []
         missing: list[str] = []
         titles: dict[str, int] = {}
@@ -185,7 +191,7 @@ class LinkSelector:
                 number = _id_of(candidate)
                 if not isinstance(candidate, int) and number not in seen:
                     seen.add(number)
-                    pages.append(_selected(candidate, pager, index, wiki, day))
+                    pages.append(await in_slices(_selected(candidate, pager, index, wiki, day)))
                 # Two titles may lead to one page, also if an earlier answer had it.
                 if isinstance(name, str) and any(page.page == number for page in pages):
                     titles[name] = number
@@ -224,14 +230,19 @@ def _id_of(candidate: PageLinks | StoredPart | int) -> int:
     return candidate.page if isinstance(candidate, PageLinks) else candidate.page.page
 
 
-def _selected(found: PageLinks | StoredPart, pager: LinkPager, index: int, wiki: StoredWiki, day: int) -> SelectedPage:
+def _selected(
+    found: PageLinks | StoredPart, pager: LinkPager, index: int, wiki: StoredWiki, day: int
+) -> Steps[SelectedPage]:
     """The page at this place of the query, with the links for which there is room."""
     if isinstance(found, StoredPart):
         return stored_page(found, pager.select(index, found.total, found.page.latest, lambda: found.check), wiki)
     every, interwiki = found.all_urls, (*found.interwiki, *found.local)
     part = pager.select(index, len(every), found.latest, lambda: _checksum(every))
     urls = every[part.first : part.end]
-    copies = [url for url in (*every[: part.first], *every[part.end :]) if _is_archived(url)]
+    copies: list[str] = []
+    for some in batches((*every[: part.first], *every[part.end :]), _STEP):
+        yield
+        copies += filter(_is_archived, some)
     return SelectedPage(
         *(found.page, found.namespace, found.title, found.latest, part, day, urls, interwiki),
         copies=tuple(copies[:MOST_LINKS]),
