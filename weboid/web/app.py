@@ -30,7 +30,7 @@ from weboid.web.health.reader import HealthReader
 from weboid.web.health.worker_share import WorkerShare
 from weboid.web.http import source_archive
 from weboid.web.http.cache import AnswerCache
-from weboid.web.http.lanes import LANES, Lanes, Refusals
+from weboid.web.http.lanes import LANES, Lanes
 from weboid.web.http.limits import Limits
 from weboid.web.http.respond import add_headers
 from weboid.web.http.tokens import clients_of
@@ -89,11 +89,11 @@ def make_app(
     sessions = Sessions(config.web.secret, config.people, public_url, pool, confirmations)
     shared = (public_url, source, wikis.list_names, sessions, AnswerCache(), Repairs(answers))
     service = Service(pool, answers, config.policy, today, *shared)
-    refusals, lag = Refusals(), LoopLag()
-    limits = Limits(config.web, clients_of(config.web.tokens), sessions, refusals, pool, today)
+    lag = LoopLag()
+    limits = Limits(config.web, clients_of(config.web.tokens), sessions, pool, today)
     status = health or HealthReader(pool, today, alarms=AlarmBounds.of(config))
     metrics = Metrics(lag, share)
-    lanes = Lanes(refusals, metrics.shed)
+    lanes = Lanes(metrics.shed)
     _measure(metrics, lanes, live, pool)
     errors = Errors(_problem_page(wikis, source))
     around = (metrics.middleware, sessions.middleware, errors.middleware, limits.middleware, lanes.middleware)
@@ -142,6 +142,7 @@ async def _tuned_process(_: web.Application) -> AsyncIterator[None]:
     """Excludes all objects that exist at the start from garbage collection: one pass over them takes 0.1 s. Other
     threads give way to the event loop after `_TURN_S`, as an answer takes many turns of the loop.
     """
+    html.prepare()
     usual_s = sys.getswitchinterval()
     sys.setswitchinterval(_TURN_S)
     gc.freeze()

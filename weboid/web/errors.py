@@ -1,8 +1,10 @@
 """Turns exceptions into answers, in the format of the address that was requested; no traceback is sent."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from random import uniform
 from typing import Any, Final
 
 from aiohttp import hdrs, web
@@ -12,7 +14,8 @@ from weboid.core.verdict.report_json import VERSION
 from weboid.errors import NotFound, StoreError
 from weboid.web.formats import html
 from weboid.web.formats.machine_format import SCRIPT_TYPE, payload_format, problem_script
-from weboid.web.http.respond import html_language, machine_language, sent
+from weboid.web.http.rendered import Rendered
+from weboid.web.http.respond import body_of, html_language, machine_language, sent
 from weboid.web.request.accept import Format
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
@@ -22,6 +25,13 @@ from weboid.web.words.messages import Messages, messages_in
 log = logging.getLogger(__name__)
 
 _HTTP_KEYS: Final = {405: "method", 400: "request", 413: "too-long", 414: "too-long"}
+_REFUSALS: Final = (429, 503)
+_HELD_S: Final = (0.1, 0.2)
+"""For so long refusals are held back, in turns of the loop of their own: some callers come again at once (O-8)."""
+_TYPES: Final = {each: payload_format(each).content_type for each in (Format.JSON, Format.XML)} | {
+    Format.HTML: html.CONTENT_TYPE,
+    Format.JS: SCRIPT_TYPE,
+}
 _MOST_SHOWN: Final = 200
 """Characters of an address at which there is nothing."""
 ProblemPage = Callable[[web.Request, Problem, Messages], Awaitable[str]]
@@ -29,9 +39,13 @@ ProblemPage = Callable[[web.Request, Problem, Messages], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """The middleware that answers when a handler raises; `problem_page` makes the HTML."""
+    """The middleware that answers when a handler raises; `problem_page` makes the HTML.
+
+    Refusals, which may be many, are rendered once a second for all who ask for the same address.
+    """
 
     problem_page: ProblemPage
+    _rendered: Rendered = field(default_factory=Rendered)
 
     @property
     def middleware(self) -> Middleware:
@@ -54,6 +68,8 @@ class Errors:
         if request.writer.output_size > 0:
             # An answer that has been sent in part can only be broken off: an error would be in the middle of a file.
             raise ConnectionResetError("a part of the answer has been sent already") from error
+        if problem.http in _REFUSALS:
+            await asyncio.sleep(uniform(*_HELD_S))
         response = await self._response(request, problem)
         if isinstance(error, web.HTTPMethodNotAllowed):
             response.headers[hdrs.ALLOW] = ", ".join(sorted(error.allowed_methods))
@@ -70,21 +86,19 @@ class Errors:
             language = html_language(request, code) if requested is Format.HTML else machine_language(code)
         except Problem:
             language = languages()[DEFAULT]
-        body, content_type = await self._written(request, problem, requested, messages_in(language))
-        return sent(request, body, content_type, http=problem.http, cache="no-store")
+        written = Format.JSON if requested is Format.CSV else requested
+        key = (problem.key, problem.parameters, written, language.code, request.raw_path)
+        body = self._rendered.find(key) if problem.http in _REFUSALS else None
+        if body is None:
+            text = await self._written(request, problem, written, messages_in(language))
+            body = self._rendered.keep(key, text) if problem.http in _REFUSALS else body_of(text)
+        return sent(request, body, _TYPES[written], http=problem.http, cache="no-store")
 
-    async def _written(
-        self, request: web.Request, problem: Problem, requested: Format, say: Messages
-    ) -> tuple[str | bytes, str]:
-        """The body, and its content type."""
-        match requested:
-            case Format.HTML:
-                return await self.problem_page(request, problem, say), html.CONTENT_TYPE
-            case Format.JSON | Format.XML | Format.CSV:
-                writer = payload_format(Format.JSON if requested is Format.CSV else requested)
-                return writer.text(_payload_of(problem, say)), writer.content_type
-            case Format.JS:
-                return problem_script(_payload_of(problem, say)), SCRIPT_TYPE
+    async def _written(self, request: web.Request, problem: Problem, written: Format, say: Messages) -> str | bytes:
+        if written is Format.HTML:
+            return await self.problem_page(request, problem, say)
+        payload = _payload_of(problem, say)
+        return problem_script(payload) if written is Format.JS else payload_format(written).text(payload)
 
 
 def _payload_of(problem: Problem, say: Messages) -> dict[str, Any]:

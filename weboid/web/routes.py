@@ -121,7 +121,7 @@ def _pages(service: Service, config: Config, wikis: Wikis, status: StatusPage) -
     yield "privacy", "GET", explained.privacy
     yield "policy", "GET", explained.policy
     yield "static", "GET", about.static
-    yield "source", "GET", about.source
+    yield "source", "GET", explained.source
     yield "robots", "GET", about.robots
     yield "favicon", "GET", about.favicon
     yield "security", "GET", explained.security

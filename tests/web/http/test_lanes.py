@@ -19,7 +19,7 @@ from support.webservice import Site, open_service
 from weboid.mechanism.fair_slots import Capacity, HeldSlot
 from weboid.web.errors import Errors
 from weboid.web.http import lanes
-from weboid.web.http.lanes import CAPACITIES, CONNECTIONS, LANES, Lanes, Refusals, lanes_of
+from weboid.web.http.lanes import CAPACITIES, CONNECTIONS, LANES, Lanes, lanes_of
 from weboid.web.http.server import open_site
 from weboid.web.request.fields import Bodies, fields_of
 from weboid.web.request.problem import Problem
@@ -42,7 +42,7 @@ class Busy:
     """A service whose searches end when they are released, and whose pages are there at once."""
 
     url: str = ""
-    lanes: Lanes = field(default_factory=lambda: Lanes(Refusals()))
+    lanes: Lanes = field(default_factory=Lanes)
     begun: int = 0
     released: asyncio.Event = field(default_factory=asyncio.Event)
 

@@ -19,7 +19,7 @@ import aiohttp
 import pytest
 
 import weboid
-from weboid.web.http.source_archive import STAMP, archive, archive_of, commit_of, name_of, source_files
+from weboid.web.http.source_archive import STAMP, archive_of, commit_of, name_of, source_files
 
 PACKAGE = Path(weboid.__file__).parent
 REPOSITORY = PACKAGE.parent
@@ -121,7 +121,7 @@ def test_an_installed_program_publishes_all_but_tests_and_benchmarks(tmp_path: P
 
 @pytest.mark.long
 async def test_unpacked_into_an_empty_folder_it_starts_and_publishes_itself(tmp_path: Path, database: str) -> None:
-    folder = unpacked(archive(), tmp_path)
+    folder = unpacked(archive_of(PACKAGE), tmp_path)
     # As if it were of another commit, so that what answers is known to be what was unpacked.
     (folder / STAMP).write_text(f"{COMMIT}\n")
     async with _serving(folder, database) as (url, client):

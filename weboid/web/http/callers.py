@@ -4,6 +4,7 @@ Nothing that a caller could simply claim identifies an account.
 """
 
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
 
@@ -14,6 +15,8 @@ from weboid.web.request.route import lane_of
 
 _ACCOUNT: Final = web.RequestKey("account", bytes)
 _MOST_HOPS: Final = 16
+_REMEMBERED: Final = 500
+"""Callers whose ranges are remembered for a moment, in memory alone: to find one is a tenth of a refusal's work."""
 _NOBODY: Final = b"-"
 _INNER: Final[tuple[Network, ...]] = (
     *map(IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8")),
@@ -26,22 +29,21 @@ Address = IPv4Address | IPv6Address
 
 
 def note_account(
-    request: web.Request, proxies: Collection[Network], *, client: str | None, person: str | None
+    request: web.Request, proxies: tuple[Network, ...], *, client: str | None, person: str | None
 ) -> bytes:
     """Notes and returns the account of a request. `client` is the trusted one that sent it, `person` who has signed in.
 
     A trusted client has its own. Otherwise it is the address range's; where that is an inner one, it may be all of the
     world's, and so has an account for each person and, for all others, one for each lane.
     """
-    address = caller_address(request.remote or "", request.headers.getall(hdrs.X_FORWARDED_FOR, []), proxies)
+    forwarded = tuple(request.headers.getall(hdrs.X_FORWARDED_FOR, ()))
+    account, is_hidden = _range_at(request.remote or "", forwarded, proxies)
     if client is not None:
         account = b"client " + client.encode()
-    elif address is not None and not any(address in network for network in _INNER):
-        account = range_of(address)
-    elif person is not None:
+    elif is_hidden and person is not None:
         account = b"person " + person.encode("utf-8", "replace")
-    else:
-        account = range_of(address) + b" " + lane_of(request).value.encode()
+    elif is_hidden:
+        account += b" " + lane_of(request).value.encode()
     request[_ACCOUNT] = account
     return account
 
@@ -50,6 +52,13 @@ def account_of(request: web.Request) -> bytes:
     """The account that was noted for a request."""
     account: bytes = request.get(_ACCOUNT, _NOBODY)
     return account
+
+
+@lru_cache(_REMEMBERED)
+def _range_at(peer: str, forwarded: tuple[str, ...], proxies: tuple[Network, ...]) -> tuple[bytes, bool]:
+    """The range of a caller, and whether that may be all of the world's."""
+    address = caller_address(peer, forwarded, proxies)
+    return range_of(address), address is None or any(address in network for network in _INNER)
 
 
 def caller_address(peer: str, forwarded: Sequence[str], proxies: Collection[Network]) -> Address | None:

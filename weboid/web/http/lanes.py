@@ -4,7 +4,6 @@ The lanes of routes are in ``web/request/route``, turns in ``mechanism/fair_slot
 and waits there a bounded time; one that would have to wait longer is refused.
 """
 
-import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -52,35 +51,8 @@ _CALM_S: Final = 10.0
 """Shedding is over once nobody has been refused for so long."""
 
 
-_AT_ONCE: Final = 10
-_A_SECOND: Final = 100.0
-_HELD_S: Final = 1.0
 _RETRY_S: Final = (1, 4)
-
-
-class Refusals:
-    """Holds refusals (429, 503) back when there are many: some callers heed no Retry-After and come again at once, and
-    a refusal costs a third of an answer (O-8).
-
-    The first few are sent at once, then so many a second, or more if they would be held for longer than a second: such
-    a crowd costs one refusal a second and connection.
-    """
-
-    def __init__(self) -> None:
-        self._next_s = 0.0
-
-    @property
-    def retry_s(self) -> int:
-        """Seconds until the next attempt: at random, so that a crowd does not come again at once."""
-        return randint(*_RETRY_S)
-
-    async def hold(self, since_s: float) -> None:
-        """Returns when a refusal may be sent of a request that came at `since_s` by the loop's clock."""
-        now_s = asyncio.get_running_loop().time()
-        self._next_s = min(max(self._next_s, now_s) + 1 / _A_SECOND, now_s + _HELD_S)
-        hold_s = min(self._next_s - _AT_ONCE / _A_SECOND, since_s + _HELD_S) - now_s
-        if hold_s > 0:
-            await asyncio.sleep(hold_s)
+"""Seconds until the next attempt: at random, so that a crowd does not come again at once."""
 
 
 def _ignored(lane: str) -> None:
@@ -90,8 +62,7 @@ def _ignored(lane: str) -> None:
 class Lanes:
     """The lanes of one process; `shed` is called with the lane of each refusal."""
 
-    def __init__(self, refusals: Refusals, shed: Callable[[str], None] = _ignored) -> None:
-        self._refusals = refusals
+    def __init__(self, shed: Callable[[str], None] = _ignored) -> None:
         self.slots: Final = {lane: FairSlots(capacity) for lane, capacity in CAPACITIES.items()}
         self._shed = shed
         self._bodies = Bodies()
@@ -142,7 +113,6 @@ class Lanes:
         def is_gone() -> bool:
             return request.transport is None or request.transport.is_closing()
 
-        begun_s = asyncio.get_running_loop().time()
         try:
             return await self.slots[lane].enter(account_of(request), is_gone)
         except Full:
@@ -154,8 +124,7 @@ class Lanes:
         self._shed(lane.value)
         self._full[lane].met()
         self._full[lane].passed()
-        await self._refusals.hold(begun_s)
-        raise Problem(503, "busy", retry_s=self._refusals.retry_s)
+        raise Problem(503, "busy", retry_s=randint(*_RETRY_S))
 
 
 LANES = web.AppKey("lanes", Lanes)

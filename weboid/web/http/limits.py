@@ -21,7 +21,6 @@ from weboid.store.db.pool import Pool
 from weboid.store.people.throttle import Rate
 from weboid.web.http.budget import Budget
 from weboid.web.http.callers import note_account
-from weboid.web.http.lanes import Refusals
 from weboid.web.http.tokens import TrustedClients
 from weboid.web.identity.session import Sessions
 from weboid.web.request.parameters import MOST_PAGES
@@ -75,14 +74,12 @@ class Limits:
         config: WebConfig,
         clients: TrustedClients,
         sessions: Sessions,
-        refusals: Refusals,
         pool: Pool,
         today: Callable[[], int],
     ) -> None:
         self._proxies = config.proxies
         self._clients = clients
         self._sessions = sessions
-        self._refusals = refusals
         self.budget = Budget(pool, Rate(config.rate, max(config.burst, 1)), today) if config.rate else None
         self._failing_until_s = 0.0
         self._failing = Disturbance(log, "limits cannot be kept")
@@ -109,8 +106,7 @@ class Limits:
 
     async def _spend(self, budget: Budget, account: bytes, cost: int) -> bytes | None:
         """Spends units of an account and returns its key; None if the store does not answer. Raises Problem 429."""
-        now_s = asyncio.get_running_loop().time()
-        if now_s < self._failing_until_s:
+        if asyncio.get_running_loop().time() < self._failing_until_s:
             return None
         try:
             key = await budget.key(account)
@@ -122,7 +118,6 @@ class Limits:
             return None
         self._failing.passed()
         if wait_s:
-            await self._refusals.hold(now_s)
             raise Problem(429, "too-many-requests", retry_s=ceil(wait_s))
         return key
 

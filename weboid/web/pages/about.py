@@ -4,8 +4,7 @@ the icon, our own source (W-2), robots.txt, toolinfo.json, security.txt (RFC 911
 Every figure on the pages is taken from the configuration or from the module that uses it, never written twice.
 """
 
-import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final
@@ -17,6 +16,7 @@ from weboid.config import PROJECT_CONTACT, PROJECT_URL, Config
 from weboid.core.record.days import date_of
 from weboid.core.verdict.report_json import VERSION
 from weboid.mechanism.fair_slots import aside
+from weboid.mechanism.single_flight import SingleFlight
 from weboid.web.formats import html
 from weboid.web.formats.static_files import files, icon
 from weboid.web.http import source_archive
@@ -38,6 +38,8 @@ _INDEXED: Final = ("help", "bot", "privacy", "policy", "data", "status")
 class AboutPages:
     service: Service
     config: Config
+    _packing: SingleFlight[SharedBody] = field(default_factory=SingleFlight)
+    _source: list[SharedBody] = field(default_factory=list)
 
     async def help(self, request: web.Request) -> web.Response:
         """For editors: the meaning of the words, and what they can do."""
@@ -87,6 +89,26 @@ class AboutPages:
         text = _tool_info().replace(PROJECT_URL, f"{self.service.public_url}/")
         return sent(request, text, "application/json", cache=_A_DAY)
 
+    async def source(self, request: web.Request) -> web.StreamResponse:
+        """The source of the running version, as a zip (W-2), in pieces: whole it would wait in memory for each."""
+        if request.match_info["name"] != source_archive.NAME:
+            raise web.HTTPNotFound
+        if not self._source:
+            async with aside():
+                self._source[:] = [await self._packing.result(None, source_archive.packed)]
+        (body,) = self._source
+        headers = {hdrs.CACHE_CONTROL: "public, max-age=3600", hdrs.ETAG: f'W/"{body.tag}"', **OPEN_TO_ALL}
+        if has_tag(request, body.tag):
+            return web.Response(status=304, headers=headers)
+        response = web.StreamResponse(headers={**headers, hdrs.CONTENT_TYPE: "application/zip"})
+        response.content_length = len(body.data)
+        await response.prepare(request)
+        if request.method != hdrs.METH_HEAD:
+            for first in range(0, len(body.data), _PIECE):
+                async with aside():
+                    await response.write(body.data[first : first + _PIECE])
+        return response
+
     async def _page(self, request: web.Request, template: str, **values: object) -> web.Response:
         given = given_in(request)
         say, rendered = html_words(request, given), self.service.rendered
@@ -116,26 +138,6 @@ async def static(request: web.Request) -> web.Response:
     if (file := files().get(request.match_info["name"])) is None:
         raise web.HTTPNotFound
     return sent(request, _kept(file.body), file.content_type, cache=_IMMUTABLE)
-
-
-async def source(request: web.Request) -> web.StreamResponse:
-    """The source of the running version, as a zip (W-2), in pieces: whole it would wait in memory for each reader."""
-    if request.match_info["name"] != source_archive.NAME:
-        raise web.HTTPNotFound
-    async with aside():
-        packed = await asyncio.to_thread(source_archive.archive)
-    body = _kept(packed)
-    headers = {hdrs.CACHE_CONTROL: "public, max-age=3600", hdrs.ETAG: f'W/"{body.tag}"', **OPEN_TO_ALL}
-    if has_tag(request, body.tag):
-        return web.Response(status=304, headers=headers)
-    response = web.StreamResponse(headers={**headers, hdrs.CONTENT_TYPE: "application/zip"})
-    response.content_length = len(packed)
-    await response.prepare(request)
-    if request.method != hdrs.METH_HEAD:
-        for first in range(0, len(packed), _PIECE):
-            async with aside():
-                await response.write(packed[first : first + _PIECE])
-    return response
 
 
 async def robots(request: web.Request) -> web.Response:
