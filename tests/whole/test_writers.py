@@ -1,19 +1,18 @@
-"""All that writes pages, URLs, hosts, links and dead links, in two real sessions and in many: nothing is lost, nothing
+"""All that writes pages, URLs, hosts, links and dead links, in two real sessions that meet: nothing is lost, nothing
 waits for ever, and the store never contradicts itself.
 """
 
-import asyncio
 import itertools
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from support.intakes import record_pages, release_pages
 from support.meeting import Writer, meet
-from support.observations import FINE, LOST, SILENT, WALL
+from support.observations import FINE, LOST, SILENT
 from support.stored import WikiInStore, do, key, open_wiki
 
 from weboid.core.archive.outcomes import LookupOutcome
@@ -42,7 +41,7 @@ from weboid.store.archives.snapshot import (
 )
 from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.db.rows import HostKey, StoredHost, StoredUrl
-from weboid.store.pages.page import Added, PageChanges, record_intake
+from weboid.store.pages.page import PageChanges, record_intake
 from weboid.store.pages.page_pass import record_exclusions, record_touches
 from weboid.store.pages.pending import record_asked
 from weboid.store.pages.spam import record_reclassified
@@ -362,63 +361,3 @@ async def test_any_two_writers_that_meet_between_two_statements_leave_the_store_
             # After the last one of those that have fewer.
             await meet(pool, writers(corner)[one], writers(corner)[other], after=chance.randint(1, 12))
         await assert_sound(pool)
-
-
-@pytest.mark.long
-async def test_hundreds_of_random_interleavings_leave_the_store_sound(database: str) -> None:
-    chance = random.Random(seed := random.randrange(10**6))
-    print(f"seed {seed}")
-    async with open_pool(database, size=6, part="test") as pool, open_wiki(database, {}) as stored:
-        (corner,) = await filled(pool, stored.wiki.wiki, 1)
-        for number in range(200):
-            await asyncio.gather(
-                *(_random_writer(pool, stored, corner, chance, NOW + number, each) for each in range(4))
-            )
-            found = await check_store(pool, NOW + number)
-            assert not found.found, (number, found.described)
-
-
-async def _random_writer(
-    pool: Pool, stored: WikiInStore, corner: Corner, chance: random.Random, day: int, number: int
-) -> None:
-    """One transaction in which anything may happen; only the first may be a crawler's."""
-    urls = [*{url for urls in corner.pages.values() for url in urls}, corner.idle, f"{corner.up}/{chance.randrange(4)}"]
-    urls.append(corner.old_copy)
-    some = chance.sample(urls, chance.randint(1, len(urls)))
-    answers = [chance.choice((FINE, FINE, LOST, SILENT, WALL)) for _ in range(2)]
-    pages = [corner.page(page) for page in chance.sample(range(1, 6), chance.randint(1, 3))]
-    links = [page_urls(PageLinks(page, 0, f"{page}", day, None, tuple(some)), WMFLABS) for page in pages]
-    added: dict[int, Added] = {page: ({key(url): parse(url) for url in some}, {}) for page in pages}
-    kinds: list[Writer] = [
-        lambda conn: record_visit(conn, some, lambda url, day: answers["down" in url], day),
-        lambda conn: record_pages(conn, corner.wiki, links, day),
-        lambda conn: record_intake(conn, {corner.wiki: PageChanges(added=added)}, day),
-        lambda conn: release_pages(conn, corner.wiki, pages, day),
-        lambda conn: record_reclassified(conn, corner.wiki, {page: {key(some[0]): some[0]} for page in pages}, {}, day),
-        lambda conn: record_asked(conn, corner.wiki, pages, day),
-        lambda conn: check_now(conn, some[0], day),
-        lambda conn: report(conn, some[0]),
-        lambda conn: next_days(conn, corner),
-        lambda conn: expire_urls(conn, sorted(map(key, some)), day - chance.randint(1, 5)),
-        lambda conn: repair_all(conn, "url", sorted(map(key, some)), "orphan"),
-        lambda conn: repair_all(conn, "host", [UrlKey(*key(corner.up)[:2], 0)], "next-day"),
-        lambda conn: look_up(conn, corner),
-        lambda conn: withdraw(conn, corner),
-        lambda conn: follow_changes(conn),
-        lambda conn: visit_copies(conn, corner, answers[0], day),
-        lambda conn: bring_over(conn),
-    ]
-    writer = kinds[0] if not number and chance.random() < 0.7 else chance.choice(kinds[1:])
-    async with pool.connection() as conn:
-        execute = conn.execute
-
-        async def slowed(*args: Any, **kwargs: Any) -> Any:
-            for _ in range(chance.randrange(3)):
-                await asyncio.sleep(0)
-            return await execute(*args, **kwargs)
-
-        conn.execute = slowed  # type: ignore[method-assign]
-        try:
-            await writer(conn)
-        finally:
-            del conn.execute
