@@ -188,3 +188,19 @@ async def test_no_answer_ends_a_round_or_keeps_another_url_from_being_recorded(d
         assert len(site.asked) >= 60
         assert len(reasons) > 8, reasons
         assert put_off < 6
+
+
+async def test_name_servers_that_deny_the_name_of_a_canary_are_an_alarm_though_others_answer(database: str) -> None:
+    async with (
+        serve(lambda request: head_only(request, reply(200, body=b"<p>A mill."))) as site,
+        name_server({"": ["@ns.demo"]}) as names,
+        open_wiki(database, {1: [site.url("/link"), "http://mill.demo/"]}) as wiki,
+    ):
+        config = config_of()
+        canaries = replace(config.crawl, canaries=("http://canary.demo/",))
+        config = replace(config, net=replace(config.net, dns=(names.address,)), crawl=canaries)
+        await crawl(config, wiki.pool, lambda: Moment(100), CrawlOptions(True, Console(file=StringIO())))
+        [alarm] = await wiki.do(list_alarms)
+        assert (alarm.kind, "canary.demo" in alarm.detail, "WEBOID_NET_DNS" in alarm.detail) == ("offline", True, True)
+        assert (await wiki.known("http://mill.demo/")).record.checked is None
+        assert (await wiki.known(site.url("/link"))).record.checked == 100
