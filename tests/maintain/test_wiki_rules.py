@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
-from support.observations import BROKEN, FINE, LOST, SILENT
+from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.core.observe.observation import Observation
@@ -165,30 +165,6 @@ async def test_what_a_wiki_alone_calls_dead_is_listed_when_a_page_begins_to_use_
         await says(own, page, 111)
         assert (3, key(GONE).url_key, is_repaired) in await own.rows(dead)
         assert not (await looked(stored)).found
-
-
-async def test_what_came_back_while_a_wiki_did_not_use_it_dies_there_again(stored: WikiInStore) -> None:
-    own = await with_rules(stored, HASTY)
-    await stored.rounds(answers, range(100, 120))
-    await own.take_in({page: [] for page in PAGES}, 120, 2)
-    await stored.rounds(lambda url, day: FINE, range(120, 190))
-    assert [after for _, url, after in await news(own) if url == GONE] == [], "its pages do not use it"
-    await own.take_in({3: [GONE]}, 190)
-    assert [(day, after) for day, url, after in await news(own) if url == GONE][1:] == [(190, "working")]
-    await stored.rounds(answers, range(191, 240))
-    assert [after for _, url, after in await news(own) if url == GONE] == ["dead", "working", "dead"]
-    assert not (await looked(stored)).found
-
-
-async def test_a_death_that_another_failure_undoes_for_a_wiki_is_undone_with_the_check(stored: WikiInStore) -> None:
-    own = await with_rules(stored, {"dead_after": {"server_error": 60}})
-    await stored.rounds(lambda url, day: FINE if url != GONE else SILENT, range(100, 146))
-    assert GONE in await listed(stored), "both call it dead"
-    assert await stored_as_dead(own) == {"gone.demo": 1}
-    await stored.rounds(lambda url, day: FINE if url != GONE else BROKEN, range(146, 158))
-    assert GONE in await listed(stored), "42 days are enough for the others"
-    assert await stored_as_dead(own) == {}
-    assert [after for _, url, after in await news(own) if url == GONE] == ["dead", "doubtful"]
 
 
 async def test_what_contradicts_a_wiki_s_rules_is_found_said_and_repaired(stored: WikiInStore) -> None:
