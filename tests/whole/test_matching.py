@@ -15,30 +15,6 @@ from support.shared import shared
 
 pytestmark = [pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
-TITLED: Final = {
-    "Harbour light": "[http://light.3sat.de/ x]",
-    "Talk:Äpfel": "[http://talk.3sat.de/ x]",
-    "Project:About this": "[http://about.3sat.de/ x]",
-    "User talk:Foo bar": "[http://user.3sat.de/ x]",
-    "Wort:wort": "[http://word.3sat.de/ x]",
-    "Old name": "#REDIRECT [[Harbour light]]",
-    "Older name": "#REDIRECT [[Old name]]",
-    "Talk:Old": "#REDIRECT [[WT:About this]]",
-}
-ASKED: Final = {
-    "Harbour light": "Harbour light",
-    "harbour_light": "Harbour light",
-    "_Harbour  light_": "Harbour light",
-    ":Harbour light": "Harbour light",
-    "talk:äpfel": "Talk:Äpfel",
-    "TALK : äpfel": "Talk:Äpfel",
-    "project:about this": "Über uns:About this",
-    "über_uns:About_this": "Über uns:About this",
-    "wt:about this": "Über uns:About this",
-    "user_TALK:foo_bar": "User talk:Foo bar",
-    "wort:wort": "Wort:wort",
-}
-REDIRECTED: Final = {"Old name": "Harbour light", "older_name": "Harbour light", "talk:old": "Über uns:About this"}
 ARTICLES_OF: Final = {"en": 20, "ltg": 40}
 """Of how many articles one is taken."""
 
@@ -46,7 +22,6 @@ PARSOID: Final = {"en": 2, "ltg": 3}
 """Of how many of these one is rendered by Parsoid as well, which takes over a second for an article."""
 
 PARSERS: Final[tuple[Parser, ...]] = ("legacy", "parsoid")
-NOWHERE: Final = ("Nowhere", "Wort:Wort", "talk:Harbour light", "wx:About this", "Harbour%20light")
 OTHERS: Final = {
     ("Encodings", "http://3sat.de/%%34%31"),  # MediaWiki decodes it once more for its tables
     ("Hosts", "http://faß.de/"),  # in its tables http://fass.de/, which is another host
@@ -60,7 +35,7 @@ OTHERS: Final = {
 def wiki() -> Iterator[MediaWiki]:
     with make_wiki() as wiki:
         wiki.import_images({"Dot.png": dot()})
-        wiki.save_pages(ARTICLES | TITLED)
+        wiki.save_pages(ARTICLES)
         wiki.start()
         yield wiki
 
@@ -112,16 +87,3 @@ async def test_every_link_of_real_articles_finds_its_answer(
     print(f"legacy: {legacy}\nParsoid: {parsoid}")
     assert legacy.missed + parsoid.missed + legacy.unseen == []
     assert (legacy.pages >= pages, legacy.nodes >= nodes, parsoid.pages >= 3, parsoid.nodes >= 3) == (True,) * 4
-
-
-async def test_titles_lead_to_the_pages_to_which_they_lead_on_the_wiki(meeting: Meeting) -> None:
-    asked = ASKED | REDIRECTED
-    said = await meeting.ask_wiki(action="query", titles="|".join(asked), redirects=1)
-    ids = {page["title"]: page["pageid"] for page in said["query"]["pages"]}
-    answer = await meeting.ask("/api/page", title="|".join([*asked, *NOWHERE]), all=1)
-    assert {page["live"] for page in answer["pages"]} == {True}
-    assert {each["given"]: (each["title"], each["page"]) for each in answer["titles"]} == {
-        given: (title, ids[title]) for given, title in asked.items()
-    }
-    assert {page["prefixed_title"]: page["id"] for page in answer["pages"]} == ids
-    assert answer["missing"] == list(NOWHERE)
