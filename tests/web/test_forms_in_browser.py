@@ -9,7 +9,7 @@ import pytest_asyncio
 from playwright.async_api import Browser, Locator, Page, expect
 from support.browser import PHONE, keep_shot, needs_browser, open_browser, open_page, overflow_px
 from support.people import People, open_people
-from support.webservice import DEAD, HOSTILE_TITLE
+from support.webservice import DEAD
 
 pytestmark = [needs_browser, pytest.mark.timeout(300), pytest.mark.asyncio(loop_scope="module")]
 
@@ -108,7 +108,7 @@ async def test_the_keyboard_leads_from_the_page_of_a_wiki_to_the_form_that_repor
         await tab_to(page, page.locator('form[action="/report"] button[type="submit"]'))
 
 
-async def test_a_reader_asks_about_a_page_by_keyboard_and_in_another_language(people: People, browser: Browser) -> None:
+async def test_a_reader_asks_about_a_page_by_keyboard(people: People, browser: Browser) -> None:
     async with open_phone(browser) as page:
         await page.goto(people.site.url)
         await page.keyboard.press("Tab")
@@ -134,33 +134,8 @@ async def test_a_reader_asks_about_a_page_by_keyboard_and_in_another_language(pe
         await expect(page.locator("tr.link.dead")).to_have_count(1)
         await expect(page.locator("tr.link.working")).not_to_have_count(0)
 
-        select = page.get_by_label("Only links that are")
-        await tab_to(page, select)
-        await page.keyboard.press("d")
-        await expect(select).to_have_value("dead")
-        await press(page, "Show links")
-        await expect(page.locator("tr.link")).to_have_count(1)
-        await press(page, "Show all links")
-        await expect(page.locator("tr.link")).to_have_count(10 - 1)  # one of them twice, with a part
-        await expect(page.get_by_text("javascript:alert(1)")).to_be_visible()
-        assert not await page.locator('a[href^="javascript:"]').count()
 
-        await expect(page.locator("tr.link.dead").get_by_role("link", name="Details")).to_be_visible()
-        await page.get_by_role("link", name="العربية").press("Enter")
-        assert await page.locator("html").get_attribute("dir") == "rtl"
-        await expect(page.get_by_label("عنوان الصفحة")).to_have_value("Page 1")
-        await page.locator("header a").first.press("Enter")
-        await page.wait_for_url("**/?lang=ar")
-
-        await page.goto(f"{people.site.url}/externalLinkInfo?dbname={WIKI}&pageid=3")
-        heading = await page.get_by_role("heading", level=1).text_content()
-        assert heading
-        assert "<script>" in heading
-        assert "\u202e" not in heading
-        assert "\u202e" in HOSTILE_TITLE
-
-
-async def test_somebody_signs_in_reports_and_takes_it_back(people: People, browser: Browser) -> None:
+async def test_somebody_reports_signs_in_and_is_back_in_the_form(people: People, browser: Browser) -> None:
     page_info = f"{people.site.url}/externalLinkInfo?dbname={WIKI}&pageid=1"
     async with open_phone(browser) as page:
         await page.goto(page_info)
@@ -178,31 +153,3 @@ async def test_somebody_signs_in_reports_and_takes_it_back(people: People, brows
         await press(page, "Report")
         await expect(status(page)).to_have_text("Thank you. Your report has been noted.")
         await keep_shot(page, "story-reported")
-
-        # Too fast: that is shown, and the form can be sent again as it is.
-        await page.get_by_label("Everything on the domain").check()
-        await press(page, "Report")
-        await expect(alert(page)).to_contain_text("Only one per minute")
-        await expect(page.get_by_label("Everything on the domain")).to_be_checked()
-        await people.later()
-        await press(page, "Report")
-        await expect(status(page)).to_contain_text("report of the whole domain")
-        await page.goto(page_info)
-        await expect(page.locator("tr.link.dead")).to_contain_text("Somebody reported today that it works by hand.")
-        await press(page, "Works for me")
-        await people.later()
-        await expect(page.get_by_role("button", name="Remove this report")).to_have_count(2)
-        await page.locator('form:has([value="domain"]) >> role=button[name="Remove this report"]').press("Enter")
-        await expect(page.get_by_role("button", name="Remove this report")).to_have_count(1)
-        await people.later()
-        await press(page, "Remove this report")
-        await expect(status(page)).to_have_text("The report has been removed.")
-        await people.later()
-        await press(page, "Check today")
-        await expect(status(page)).to_contain_text("The link will be checked today.")
-        await press(page, "Your account")
-        await expect(page.locator("strong")).to_have_text("Anna")
-        await press(page, "Sign out")
-        await expect(page.get_by_role("button", name="Sign in")).to_be_visible()
-        await page.goto(page_info)
-        assert not await page.get_by_text("Somebody reported").count()
