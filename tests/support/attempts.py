@@ -186,50 +186,21 @@ def _redirects(port: int) -> Iterator[Attempt]:
 
 def _tricks(port: int) -> Iterator[Attempt]:
     """What one reader takes for the honest server and another one for the secret one."""
-    secret, honest = f"127.0.0.1:{port}", f"{HONEST}:{port}"
-    for location in (
-        f"\\\\{secret}\\",
-        f"/\\{secret}/",
-        f"http:\\\\{secret}/",
-        f"http:////{secret}/",
-        f"hTTp://{secret}/",
-        f"\t h\tttp://127.0\t.0.1:{port}/",
-        f"http://{honest}@{secret}/",
-        f"http://{HONEST}@{secret}/",
-        f"http://{honest}%2f@{secret}/",
-        f"http://a:b@c:d@{secret}/",
-        f"http://{secret}\\@{honest}/",
-        f"http://{secret}#@{honest}/",
-        f"http://{secret}?@{honest}/",
-        f"http://{secret}/@{honest}/",
-        f"http://127.0.0.1:0{port}/",
-        f"http://127.0.0.1:00000{port}/",
-        f"https://{secret}/",
-        f"http://[::ffff:127.0.0.1]:{port}/",
-        f"http://[::1]:{port}/",
-    ):
+    secret = f"127.0.0.1:{port}"
+    for location in _placed("tricks", port):
         yield _sent("trick in a redirect", "127.0.0.1", location, port)
         if location.startswith("http://") and "[" not in location:
             # What is read as the honest server by its normal form is asked as it was given.
             arrives = location.endswith(f"@{secret}/") or "#" in location or "?" in location or "/@" in location
             yield Attempt("trick", "127.0.0.1", location, arrives=arrives or ":0" in location)
-    for location in (
-        f"http:{secret}/",
-        f"http://127.0.0.1:{port + 65536}/",
-        f"http://127.0.0.1:{port}x/",
-        f"http://{secret}\u00a0/",
-        f"http://{HONEST}\r\nHost: {secret}/",
-        f"gopher://{secret}/_GET%20/",
-        f"ftp://{secret}/",
-        f"ws://{secret}/",
-        f"dict://{secret}/",
-        f"unix:///{secret}",
-        f"view-source:http://{secret}/",
-        f"jar:http://{secret}/!/",
-        f"blob:http://{secret}/",
-        f"file://{secret}/etc/passwd",
-    ):
+    for location in _placed("tricks_that_lead_nowhere", port):
         yield _sent("trick that leads nowhere", "127.0.0.1", location, port, arrives=False)
+
+
+def _placed(table: str, port: int) -> Iterator[str]:
+    """Locations with both servers put in: `alone` is the honest one without its port, `beyond` no port at all."""
+    places = {"secret": f"127.0.0.1:{port}", "honest": f"{HONEST}:{port}", "alone": HONEST}
+    return (each.format(**places, port=port, beyond=port + 65536) for each in _CASES[table])
 
 
 def _false_redirects(port: int) -> Iterator[Attempt]:
