@@ -106,20 +106,11 @@ async def test_an_unknown_service_is_named(place: Place) -> None:
 SHELL_LOOP = tuple(f"http://gone.demo/{number}" for number in range(5))
 
 
-@pytest.mark.parametrize(
-    ("act", "slug"),
-    [
-        (rate_limited(), "ia-429-from-first"),
-        (rate_limited("900"), "retry-after"),
-        (reply(503, "Retry-After: 900"), "503-with-retry-after"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
 async def test_a_limit_that_one_process_met_is_obeyed_by_the_next_which_says_until_when(
-    place: Place, act: Act, slug: str
+    place: Place,
 ) -> None:
     async with archive_at(place) as archive:
-        archive.act = lambda asked: act
+        archive.act = lambda asked: rate_limited("900")
         assert ((await json_of(place, SHELL_LOOP[0])).status, len(archive.site.asked)) == (0, 1)
         for url in SHELL_LOOP[1:]:
             ran = await json_of(place, url)
@@ -198,19 +189,6 @@ async def test_a_file_of_an_ftp_server_is_found_under_its_own_url_only(place: Pl
 
     printed = [await looked_up(place, {"cdx": rows(each), "replay": replay}, file) for each in listed]
     assert [line["outcome"] for line in printed] == ["found", "unsuitable"]
-
-
-@pytest.mark.parametrize("given", [True, False], ids=["given", "listed as good"])
-async def test_a_copy_that_redirects_is_followed_by_any_name(place: Place, given: bool) -> None:
-    target = "https://www.mill.example.com/museum/wheel"
-
-    def replay(asked: Asked) -> bytes:
-        location = f"Location: https://web.archive.org/web/{STAMP}id_/{target}"
-        return played(asked) if asked.target.endswith(target) else played(asked, b"", location, status=301)
-
-    copy = f"https://web.archive.org/web/{STAMP}/{URL_OF_LOOSE_ARCHIVE}"
-    line = await looked_up(place, {"cdx": rows(ROW), "replay": replay}, copy if given else URL_OF_LOOSE_ARCHIVE)
-    assert (line["outcome"], line["snapshot"], len(line["tries"])) == ("found", copy, 1)
 
 
 @pytest.mark.parametrize(

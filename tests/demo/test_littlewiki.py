@@ -2,14 +2,13 @@
 
 from collections.abc import AsyncIterator
 from html.parser import HTMLParser
-from typing import Any
 
 import aiohttp
 import pytest
 
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki, page_path
 from weboid.demo.story import demo_interwiki, demo_pages
-from weboid.demo.wikipages import Site, WikiPage, answer_of
+from weboid.demo.wikipages import WikiPage
 from weboid.wiki.api import ApiSource
 from weboid.wiki.criteria.named import pages_in
 from weboid.wiki.source import PageLinks
@@ -51,29 +50,6 @@ async def test_the_source_reads_the_whole_wiki_however_small_its_limits(
         assert {page.title: set(page.urls) for page in pages} == expected(PAGES)
         assert len(pages) == len({page.page for page in pages})
         assert any("elcontinue" in question for question in wiki.asked) == (links_at_once < 500)
-
-
-def asked(**question: str) -> dict[str, Any]:
-    site = Site({page.title: page for page in PAGES}, links_at_once=500)
-    return answer_of(site, {"action": "query", "format": "json", "formatversion": "2", **question})
-
-
-def test_missing_pages_are_reported_as_missing_and_a_walk_goes_on_as_mediawikis_does() -> None:
-    assert asked(pageids="7")["query"]["pages"] == [{"pageid": 7, "missing": True}]
-    assert asked(titles="Nothing")["query"]["pages"] == [{"ns": 0, "title": "Nothing", "missing": True}]
-    walk = {"generator": "allpages", "gaplimit": "2", "gapfilterredir": "nonredirects", "prop": "extlinks|iwlinks|info"}
-    first = asked(**walk, ellimit="3", iwlimit="500")
-    assert "batchcomplete" not in first
-    assert first["continue"] == {"elcontinue": "3", "continue": "||iwlinks|info"}
-    whole = asked(**walk, ellimit="500", iwlimit="500")
-    assert whole["batchcomplete"] is True
-    assert whole["continue"] == {"gapcontinue": "Harbour_of_Nordholm", "continue": "gapcontinue||"}
-    later = asked(**walk, **whole["continue"], ellimit="1", iwlimit="500")
-    assert later["continue"] == {
-        "elcontinue": "1",
-        "gapcontinue": "Harbour_of_Nordholm",
-        "continue": "gapcontinue||iwlinks|info",
-    }
 
 
 class Tags(HTMLParser):

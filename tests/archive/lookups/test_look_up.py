@@ -91,9 +91,11 @@ async def test_a_copied_redirect_is_followed_within_it(real_archive: RealArchive
     target = "http://gone.demo/new/page"
     real_archive.add(URL, MARCH, 301, {**HTML, "Location": target})
     real_archive.add(target, MARCH.replace(minute=5), body=TEXT)
-    result = await asked([service])
-    assert result.found is not None
-    assert (result.found.note, result.found.stamp, result.found.original) == (Note.REDIRECTS, 20160301100000, URL)
+    for given in ([], [GivenCopy(service, MARCH, parse(URL))]):
+        result = await asked([service], given=given)
+        assert result.found is not None
+        assert (result.found.note, result.found.stamp, result.found.original) == (Note.REDIRECTS, 20160301100000, URL)
+        assert result.found.is_given is bool(given)
 
 
 async def test_a_given_copy_is_played_once_and_kept_and_one_that_never_was_is_none(

@@ -146,11 +146,16 @@ async def test_a_service_that_throttles_or_refuses_rests_for_all_kinds_of_reques
 
 
 async def test_a_pause_that_the_service_names_is_heeded_and_the_status_of_a_copy_says_nothing_of_it() -> None:
-    async with asking(lambda _: rate_limited("900")) as (client, service, address):
-        await client.index(service, address)
-        with pytest.raises(Resting) as rests:
+    for act in (rate_limited("900"), reply(503, "Retry-After: 900")):
+
+        def script(_: Asked, act: bytes = act) -> Act:
+            return act
+
+        async with asking(script) as (client, service, address):
             await client.index(service, address)
-        assert 890 < rests.value.seconds <= 900
+            with pytest.raises(Resting) as rests:
+                await client.index(service, address)
+            assert 890 < rests.value.seconds <= 900
     stored = reply(429, "Memento-Datetime: Sun, 05 May 2019 00:00:00 GMT", "Retry-After: 900", body=b"slow down")
     async with asking(lambda _: stored) as (client, service, address):
         for _ in range(12):
