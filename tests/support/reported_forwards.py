@@ -57,40 +57,10 @@ CHALLENGE: Final = (
     b"<!doctype html><title>Just a moment...</title><meta http-equiv=refresh content=12>"
     b"<script src=/cdn-cgi/challenge-platform/h/b/orchestrate/jsch/v1></script>"
 )
-ALIAS: Final = (
-    '<!DOCTYPE html><html><head><meta charset="utf-8"><title>Redirecting...</title>'
-    '<link rel="canonical" href="/target"><meta name="robots" content="noindex">'
-    '<meta http-equiv="refresh" content="0; url=/target"></head>'
-    '<body><p>Page moved <a href="/target">here</a>.</p></body></html>'
-)
-RELATIVE: Final = (
-    '<html><head><meta http-equiv="refresh" content="0;URL=../target"></head><body><p>Redirecting to <a '
-    'href="../target">../target</a>...</p><script>location.replace("../target" + location.search)</script>'
-)
-_CASES = toml_next_to(__file__)
-STAYING: dict[str, str] = _CASES["staying"]
-LEADING: Final = {
-    "refresh-upper-case repology/repology-rs#263": '<head><meta HTTP-EQUIV="REFRESH" content="0; url=/target"></head>',
-    "refresh-no-space JustinBeckwith/linkinator#552": meta("0;url=/target"),
-    "refresh-quoted asciimoo/morty#20": meta("0; url='/target'"),
-    "refresh-quote-open zaproxy/zaproxy#5795": meta("0; url='/target"),
-    "refresh-no-url internetarchive/Zeno#303": meta("0;/target"),
-    "refresh-comma whatwg/html#246": meta("0, url = /target"),
-    "refresh-fraction a sibling": meta("0.5; url=/target"),
-    "refresh-content-first a sibling": "<meta content='0;URL=/target' http-equiv='Refresh' />",
-    "refresh-twice a sibling": meta("0; url=/target") + meta("0; url=/gone"),
-    "refresh-alias-of-generators getnikola/nikola#1776": ALIAS,
-    "script-and-search a sibling": RELATIVE,
-    "script-assign follow-redirects/follow-redirects#81": "<script>window.location.assign('/target')</script>",
-    "script-top follow-redirects/follow-redirects#81": "<script>top.location = '/target';</script>",
+_CASES: Final[dict[str, dict[str, str]]] = toml_next_to(__file__)
+LEADING: Final = _CASES["leading"] | {
     "script-later a sibling": "<script>setTimeout(function(){location.href='/gone'}, 90000)</script>" + TEXT,
     "script-in-svg a sibling": "<svg><script>location='/gone'</script></svg>" + TEXT,
-    "script-of-type a sibling": "<script type='text/template'>location='/gone'</script><img src=a.png>",
-    "script-json a sibling": "<script type='application/json'>location='/gone'</script><div id=app></div>",
-    "frames stevenvachon/broken-link-checker#75": "<frameset><frame src=/gone><frame src=/gone2></frameset>",
-    "refresh-alone-frames a sibling": b"<frameset rows=*><frame src=/target></frameset><noframes>"
-    + meta("0;url=/gone")
-    + b"</noframes>",
 }
 ANSWERS: Final = {
     "refresh-header assaf/zombie#436": page_of("", f"Refresh: 0; url={TARGET}"),
@@ -107,7 +77,7 @@ HOSTS: Final = {
     "refresh-header-after-301 jhy/jsoup#693": header_after_301,
 }
 LEADING_ON: Final[Sequence[Row]] = [
-    *works(STAYING, lambda markup: doc(with_text(markup))),
+    *works(_CASES["staying"], lambda markup: doc(with_text(markup))),
     *works(LEADING, lambda markup: doc(page_of(markup))),
     *works(ANSWERS, doc),
     *works(HOSTS),
@@ -116,14 +86,8 @@ LEADING_ON: Final[Sequence[Row]] = [
     Row("refresh-12-challenge VeNoMouS/cloudscraper#209", doc(reply(503, body=CHALLENGE)), REFUSES),
 ]
 
-READ_DEAD: Final = {
-    "refresh-dead filiph/linkcheck#102": meta("0; url=/target"),
-    "refresh-attributes-dead Norconex/crawler#141": "<META HTTP-EQUIV=REFRESH CONTENT='0; URL=/target'>",
-    "script-dead scrapy/scrapy#1422": "<script>window.location.replace('/target')</script>",
-    "alias-dead repology/repology-updater#412": b"<title>Redirecting</title>" + meta("0;url=/target"),
-}
 BEHIND_IS_DEAD: Final[Sequence[Row]] = [
-    *works(READ_DEAD, lambda markup: doc(page_of(markup), GONE), SUSPECT, is_read=True),
+    *works(_CASES["dead"], lambda markup: doc(page_of(markup), GONE), SUSPECT, is_read=True),
     Row("refresh-header-dead headzoo/surf#38", doc(page_of("", "Refresh: 0; url=/target"), GONE), SUSPECT),
     Row(
         "cookie-chain-dead a sibling",
