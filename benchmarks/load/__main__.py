@@ -4,7 +4,8 @@ For each load of `routes` (by default 50 clients of one range of addresses, over
 worker) it prints the p99 of a calm reader's page answers next to it and as a ratio to that alone, what the crowd got,
 the processor time of the service for each of the crowd's requests, and its memory; and as a control the same for
 clients of a handler that does nothing. It fails over max(3 × alone, 1.5 × control), or if the reader is refused.
-`--all` does so for one and ten ranges, connections that stay open or not, and one and two workers.
+`--all` does so for one and ten ranges, connections that stay open or not, and one and two workers; `--minutes 10` the
+named loads in turn for so long in all, next to a crawl and a feed, and fails over max(5 × alone, 100 ms).
 One law: the reader comes from other ranges, each time from another, and limits are as by default.
 """
 
@@ -16,7 +17,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from itertools import product
 from time import sleep
@@ -65,19 +66,20 @@ class _Variant(NamedTuple):
     ranges: int = 1
     is_new: bool = False
     workers: int = 1
+    lasting_s: float = 0.0
 
 
 @dataclass(slots=True)
 class _Bench:
-    """A running service; the p99 of the reader in milliseconds alone, and next to the control."""
+    """A running service; the p99 of the reader in milliseconds alone."""
 
     url: str
     control: str
     pid: int
     variant: _Variant
     seconds: float
+    dsn: str
     alone_ms: float = 0.0
-    control_ms: float = 0.0
     ranges: int = 0
 
     def run(self, wanted: list[Load]) -> int:
@@ -85,12 +87,14 @@ class _Bench:
         for _ in range(2):  # the first time is for warming up
             self.alone_ms = self._outcomes()[0].p(0.99)
         tell(f"  {self.variant}: the reader alone {self.alone_ms:.1f} ms")
-        self.control_ms = self._next_to("control", [request_of("/nothing").decode()], CLIENTS, self.control)
-        bound = max(_TIMES * self.alone_ms, _TIMES_CONTROL * self.control_ms)
-        failed = 0
-        for load in wanted:
-            failed += self._next_to(load.name, self._requests(load), load.clients, self.url) > bound
-            sleep(_SETTLE_S)
+        control_ms = self._next_to("control", [request_of("/nothing").decode()], CLIENTS, self.control)
+        bound, failed = max(_TIMES * self.alone_ms, _TIMES_CONTROL * control_ms), 0
+        if lasting_s := self.variant.lasting_s:
+            bound, self.seconds = max(5 * self.alone_ms, 100.0), lasting_s / len(wanted)
+        with open_process(module("load.others", self.dsn)) if lasting_s else nullcontext():
+            for load in wanted:
+                failed += self._next_to(load.name, self._requests(load), load.clients, self.url) > bound
+                sleep(_SETTLE_S)
         tell(f"  {failed} of {len(wanted)} over {bound / self.alone_ms:.1f} × alone")
         return failed
 
@@ -157,7 +161,7 @@ def _open(dsn: str, urls: int, variant: _Variant, seconds: float) -> Iterator[_B
             if variant.workers == 1:
                 os.sched_setaffinity(process.pid, {_CORES[0]})
             url, control = line.split()
-            yield _Bench(url, control, process.pid, variant, seconds)
+            yield _Bench(url, control, process.pid, variant, seconds, dsn)
 
 
 def bench(urls: int, seconds: float, variants: list[_Variant], wanted: list[str]) -> int:
@@ -180,11 +184,16 @@ def main() -> None:
     options.add_argument("--all", action="store_true", help="in all variants, half an hour")
     options.add_argument("--urls", type=int, default=100_000)
     options.add_argument("--seconds", type=float, default=3.0, help="of each load")
+    options.add_argument("--minutes", type=float, default=0.0, help="of all loads, next to a crawl and a feed")
     asked = options.parse_args()
     begin("load")
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    variants = [_Variant(*each) for each in product((1, 10), (False, True), (1, 2))] if asked.all else [_Variant()]
+    variants = (
+        [_Variant(*each) for each in product((1, 10), (False, True), (1, 2))]
+        if asked.all
+        else [_Variant(lasting_s=60 * asked.minutes)]
+    )
     sys.exit(min(bench(asked.urls, asked.seconds, variants, asked.load), 1))
 
 

@@ -78,4 +78,4 @@ async def rate_of(url: str, requests: Sequence[bytes], *, expected: int, connect
     outcome = await outcome_of(Crowd(url, [request.decode() for request in requests], connections, seconds))
     if outcome.broken or outcome.ms.keys() != {str(expected)}:
         raise RuntimeError(f"not all answers have the status {expected}: {outcome}")
-    return outcome.count(expected) / outcome.seconds
+    return outcome.count(expected) / seconds
