@@ -2,7 +2,8 @@
 asks; and what holds for all tests (`support.running` says which of them run next to others).
 
 One law: a test never sees what another one wrote. ``WEBOID_TEST_DATABASE`` names a server to use instead of the
-embedded one (a role with CREATEDB and a database it may connect to).
+embedded one (a role with CREATEDB and a database it may connect to). With ``WEBOID_TEST_PARTITIONS`` the big tables are
+divided into so many partitions, as by ``weboid store partition``, but where a test is about whole ones.
 """
 
 import asyncio
@@ -31,10 +32,12 @@ from support.webservice import fill
 
 from weboid.store.db.migrate import migrate
 from weboid.store.embedded import open_server
+from weboid.store.upkeep.partition import TABLES, partition_table
 
 pytest_plugins = ["support.running", "support.blocking", "support.pywb", "support.mediawiki", "support.pwb"]
 
 _REPOSITORY = Path(__file__).resolve().parents[1]
+_PARTITIONS = int(os.environ.get("WEBOID_TEST_PARTITIONS", "0"))
 
 # At a desk every run looks at other examples, and prints the line that brings a failing one back; under CI the same
 # commit gives the same result. How long an example takes says more of the machine than of the property.
@@ -102,14 +105,32 @@ def server_dsn(server_folder: Path) -> Iterator[str]:
 def template(server_dsn: str) -> Iterator[str]:
     """The name of a migrated database that nobody is connected to."""
     with _new_database(server_dsn, None) as name:
+        _migrate(make_conninfo(server_dsn, dbname=name), _PARTITIONS)
+        yield name
+
+
+@pytest.fixture(scope="session")
+def whole_template(server_dsn: str, template: str) -> Iterator[str]:
+    """The same, with tables in one piece."""
+    if not _PARTITIONS:
+        yield template
+        return
+    with _new_database(server_dsn, None) as name:
         _migrate(make_conninfo(server_dsn, dbname=name))
         yield name
 
 
 @pytest.fixture(scope="session")
-def empty_tables(server_dsn: str, template: str) -> Iterator[str]:
-    """The dsn of a migrated database that no test writes to."""
-    with _new_database(server_dsn, template) as name:
+def empty_tables(server_dsn: str, whole_template: str) -> Iterator[str]:
+    """The dsn of a migrated database, with tables in one piece, that no test writes to."""
+    with _new_database(server_dsn, whole_template) as name:
+        yield make_conninfo(server_dsn, dbname=name)
+
+
+@pytest.fixture
+def whole_database(server_dsn: str, whole_template: str) -> Iterator[str]:
+    """The dsn of a fresh migrated database, with tables in one piece, dropped afterwards."""
+    with _new_database(server_dsn, whole_template) as name:
         yield make_conninfo(server_dsn, dbname=name)
 
 
@@ -224,10 +245,12 @@ def _connections_closed() -> Iterator[None]:
             _connections.popitem()[1].close()
 
 
-def _migrate(dsn: str) -> None:
+def _migrate(dsn: str, partitions: int = 0) -> None:
     async def run() -> None:
         async with await psycopg.AsyncConnection.connect(dsn) as connection:
             await migrate(connection)
+            for table in TABLES if partitions else ():
+                await partition_table(connection, table, partitions)
 
     _run(run)
 

@@ -39,7 +39,7 @@ LINES: Final = {
     "archive/visits": 960,
     "bot": 2_613,
     "checking": 2_089,
-    "cli": 4_606,
+    "cli": 4_665,
     "cli/processes": 1675,
     "cli/terminal": 467,
     "config": 1150,

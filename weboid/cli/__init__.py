@@ -49,6 +49,7 @@ _COMMANDS: Final = {
     "restore": "Puts a backup into an empty database.",
     "check-store": "Looks for what contradicts itself in the database, and repairs what can be derived.",
     "migrate": "Brings the database up to this version.",
+    "store": "Divides the big tables of a large database into partitions.",
     "rekey": "Moves everything to the keys of this version, after a change of URL form or suffix list.",
     "upgrade": "Brings the embedded database to a newer major version of PostgreSQL.",
     "gadget": "Writes the pages of the gadget for a wiki, or saves them there.",

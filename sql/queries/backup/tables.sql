@@ -4,10 +4,12 @@
 SELECT coalesce(current_schema(), 'public')
 
 -- name: list_tables
--- With their bytes and rows as the last ANALYZE or vacuum saw them: measuring a table would wait for its locks.
-SELECT main.relname, (main.relpages + coalesce(toast.relpages, 0)) * current_setting('block_size')::bigint,
-    greatest(main.reltuples, 0)::bigint
+-- With their bytes and rows as the last ANALYZE or vacuum saw them: measuring a table would wait for its locks. The last
+-- column is the table of which it is a partition (weboid store partition), else itself.
+SELECT main.relname, (greatest(main.relpages, 0) + coalesce(toast.relpages, 0)) * current_setting('block_size')::bigint,
+    greatest(main.reltuples, 0)::bigint, coalesce(parent.relname, main.relname)
 FROM pg_class AS main LEFT JOIN pg_class AS toast ON toast.oid = main.reltoastrelid
+LEFT JOIN pg_inherits ON inhrelid = main.oid LEFT JOIN pg_class AS parent ON parent.oid = inhparent
 WHERE main.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
     AND main.relkind IN ('r', 'p')
 ORDER BY main.relname

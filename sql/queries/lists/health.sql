@@ -9,9 +9,11 @@ SELECT set_config('statement_timeout', %(milliseconds)s, true), set_config('jit'
 -- fan-out: the first rows of any buckets, at most `limit`; beyond that the estimate of the last ANALYZE.
 SELECT clock_timestamp(),
     (SELECT count(*) FROM (SELECT FROM url LIMIT %(limit)s) AS counted),
-    (SELECT reltuples::bigint FROM pg_class WHERE oid = 'url'::regclass),
+    (SELECT sum(reltuples)::bigint FROM pg_class
+        WHERE 'url'::regclass IN (oid, (SELECT inhparent FROM pg_inherits WHERE inhrelid = oid)) AND relkind = 'r'),
     (SELECT count(*) FROM (SELECT FROM host LIMIT %(limit)s) AS counted),
-    (SELECT reltuples::bigint FROM pg_class WHERE oid = 'host'::regclass)
+    (SELECT sum(reltuples)::bigint FROM pg_class
+        WHERE 'host'::regclass IN (oid, (SELECT inhparent FROM pg_inherits WHERE inhrelid = oid)) AND relkind = 'r')
 
 -- name: list_wikis
 -- Pages are counted up to the limit, by index; beyond it ANALYZE has the shares of the wikis with the most pages.

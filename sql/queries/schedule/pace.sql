@@ -27,9 +27,11 @@ SET interval_days = excluded.interval_days, changed = excluded.changed, day = ex
 -- name: count_all
 -- fan-out: small tables are counted, of others it is the estimate of the last ANALYZE.
 SELECT CASE WHEN urls.counted < %(limit)s THEN urls.counted
-        ELSE greatest(urls.counted, (SELECT reltuples::bigint FROM pg_class WHERE oid = 'url'::regclass)) END,
+        ELSE greatest(urls.counted, (SELECT sum(reltuples)::bigint FROM pg_class
+            WHERE 'url'::regclass IN (oid, (SELECT inhparent FROM pg_inherits WHERE inhrelid = oid)) AND relkind = 'r')) END,
     CASE WHEN hosts.counted < %(limit)s THEN hosts.counted
-        ELSE greatest(hosts.counted, (SELECT reltuples::bigint FROM pg_class WHERE oid = 'host'::regclass)) END
+        ELSE greatest(hosts.counted, (SELECT sum(reltuples)::bigint FROM pg_class
+            WHERE 'host'::regclass IN (oid, (SELECT inhparent FROM pg_inherits WHERE inhrelid = oid)) AND relkind = 'r')) END
 FROM (SELECT count(*) FROM (SELECT FROM url LIMIT %(limit)s) AS few) AS urls (counted),
     (SELECT count(*) FROM (SELECT FROM host LIMIT %(limit)s) AS few) AS hosts (counted)
 
@@ -53,7 +55,8 @@ SELECT count(*) FROM (
 WITH common AS (
     SELECT unnest(most_common_vals::text::bigint[]) AS host_key
     FROM pg_stats JOIN pg_class ON relname = tablename JOIN pg_namespace ON pg_namespace.oid = relnamespace
-    WHERE pg_class.oid = 'url'::regclass AND nspname = schemaname AND attname = 'host_key' AND %(is_large)s
+    WHERE 'url'::regclass IN (pg_class.oid, (SELECT inhparent FROM pg_inherits WHERE inhrelid = pg_class.oid))
+        AND nspname = schemaname AND attname = 'host_key' AND %(is_large)s
 ), counted AS (
     SELECT bucket, host_key FROM url WHERE NOT %(is_large)s GROUP BY bucket, host_key HAVING count(*) > %(least)s
 )

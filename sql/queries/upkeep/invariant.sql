@@ -4,8 +4,9 @@
 -- (store/upkeep/invariant.py), and words for people, in which names in braces stand for columns of the row.
 
 -- name: estimate_rows
-SELECT relname::text, reltuples::bigint FROM pg_class
-WHERE oid = ANY(ARRAY['url', 'host', 'link', 'page', 'dead']::regclass[])
+SELECT coalesce(inhparent, oid)::regclass::text, sum(reltuples)::bigint FROM pg_class LEFT JOIN pg_inherits ON inhrelid = oid
+WHERE coalesce(inhparent, oid) = ANY(ARRAY['url', 'host', 'link', 'page', 'dead']::regclass[]) AND relkind = 'r'
+GROUP BY 1
 
 -- name: find_last_url
 -- The last of the next so many URLs, and how many these are.

@@ -154,7 +154,8 @@ async def test_all_rows_and_the_schema_come_back_once(
     restored = await _restore(second_database, backup, runner)
     assert await _held(second_database) == original.held()
     assert (await _schema(second_database, runner)) == (await _schema(original.dsn, runner))
-    assert (restored.manifest.rows["url"], restored.migrations) == (len(URLS) + 1, [])
+    assert f" {len(URLS) + 1} URLs," in restored.manifest.summary
+    assert restored.migrations == []
     left = await all_rows(second_database)
     assert [name for name in VOLATILE if left[name]] == []
     with pytest.raises(StoreError, match="the store is not empty"):

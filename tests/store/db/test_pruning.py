@@ -12,6 +12,7 @@ from typing import Final
 
 import psycopg
 import pytest
+from support.database_copy import copy_of
 from support.partitioned import SHARDED, divided_and_filled
 from support.statements import ALL, Plan, explained
 
@@ -27,10 +28,11 @@ Plans = dict[tuple[str, str], Plan]
 
 
 @pytest.fixture(scope="module")
-def divided(module_database: str) -> Iterator["psycopg.Connection"]:
-    divided_and_filled(module_database)
-    with psycopg.connect(module_database) as connection:
-        yield connection
+def divided(empty_tables: str) -> Iterator["psycopg.Connection"]:
+    with copy_of(empty_tables) as dsn:
+        divided_and_filled(dsn)
+        with psycopg.connect(dsn) as connection:
+            yield connection
 
 
 @pytest.fixture(scope="module")

@@ -236,16 +236,20 @@ async def test_the_indexes_carry_it(database: str) -> None:
             "limit": 50,
         }
         plan = await _plan(conn, search.SQL["list_stretch"], values)
-        assert re.search(r"Index Scan using host_reversed.*\n.*Index Cond: .*reversed >= .*reversed < ", plan), plan
-        assert re.search(r"Index Scan using url_pkey.*\n.*Index Cond: .*bucket = .*host_key = .*url_key > ", plan), plan
+        assert re.search(r"Index Scan using host(_\d+)?_reversed.*\n.*Index Cond: .*reversed >= .*reversed < ", plan), (
+            plan
+        )
+        assert re.search(
+            r"Index Scan using url(_\d+)?_pkey.*\n.*Index Cond: .*bucket = .*host_key = .*url_key > ", plan
+        )
         plan = await _plan(
             conn, search.SQL["find_hosts_end"], {"first": "org.press.", "end": "org.press/", "hosts": 500}
         )
-        assert "using host_reversed" in plan
+        assert re.search(r"using host(_\d+)?_reversed", plan)
         uses = {"wiki": 1, "namespaces": [0], "most": 1000, "limit": 6}
         keys = {name: [part] for name, part in key_of(parse(URLS[0]))._asdict().items()}
         plan = await _plan(conn, search.SQL["list_uses_of"], {**keys, **uses})
-        assert re.search(r"using link_pkey.*\n.*bucket = .*host_key = .*url_key = .*wiki = ", plan), plan
+        assert re.search(r"using link(_\d+)?_pkey.*\n.*bucket = .*host_key = .*url_key = .*wiki = ", plan), plan
         assert re.search(r"using page_pkey.*\n.*wiki = .*page = ", plan), plan
 
 

@@ -1,7 +1,7 @@
 """Tables are divided by bucket with all that is in them, at once or after a stop."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import LiteralString
 
 import pytest
@@ -9,9 +9,16 @@ from psycopg import sql
 from support.partitioned import SHARDED, fill
 
 from weboid.errors import StoreError
-from weboid.store.db.pool import Connection, Pool
+from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.upkeep import partition as module
 from weboid.store.upkeep.partition import TABLES, list_whole, partition, partition_table
+
+
+@pytest.fixture
+async def pool(whole_database: str) -> AsyncIterator[Pool]:
+    async with open_pool(whole_database, size=2, part="test") as opened:
+        yield opened
+
 
 _INDEXES = """
 SELECT indexname, replace(indexdef, ' ON ONLY ', ' ON ') FROM pg_indexes
@@ -36,8 +43,8 @@ async def _contents(conn: Connection) -> Mapping[str, object]:
     return found
 
 
-async def test_all_rows_and_indexes_are_there_after_a_store_was_divided(pool: Pool, database: str) -> None:
-    await asyncio.to_thread(fill, database)
+async def test_all_rows_and_indexes_are_there_after_a_store_was_divided(pool: Pool, whole_database: str) -> None:
+    await asyncio.to_thread(fill, whole_database)
     async with pool.connection() as conn:
         before = await _indexes(conn), await _contents(conn)
     shown: list[tuple[str, int]] = []
@@ -58,20 +65,20 @@ async def test_a_table_keeps_its_settings_of_storage(conn: Connection) -> None:
 
 
 async def test_a_run_that_was_stopped_goes_on_with_the_tables_that_are_whole(
-    pool: Pool, database: str, monkeypatch: pytest.MonkeyPatch
+    pool: Pool, whole_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await asyncio.to_thread(fill, database)
+    await asyncio.to_thread(fill, whole_database)
     async with pool.connection() as conn:
         before = await _contents(conn)
 
-    def stop_in_links(table: str, percent: int) -> None:
-        if (table, percent) == ("link", 50):
+    def stop_in_urls(table: str, percent: int) -> None:
+        if (table, percent) == ("url", 50):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        await partition(pool, 8, show=stop_in_links)
-    assert (await list_whole(pool)).keys() == {"link", "url"}
-    assert (await partition(pool, 8)).keys() == {"link", "url"}
+        await partition(pool, 8, show=stop_in_urls)
+    assert (await list_whole(pool)).keys() == {"url"}
+    assert (await partition(pool, 8)).keys() == {"url"}
     assert await partition(pool, 8) == {}
     async with pool.connection() as conn:
         assert await _contents(conn) == before

@@ -1,6 +1,7 @@
 """The locks that writers take first: in the order of keys, whatever order they are given in."""
 
 import asyncio
+import re
 
 import pytest
 from support.intakes import record_pages
@@ -86,10 +87,9 @@ async def test_what_writes_all_urls_at_once_goes_by_the_primary_key(database: st
         values = {**empty, **key_columns(keys)}
         await keep_order(conn)
         plan = await plan_of(conn, NEEDED["record_checks"], {**values, "cited": False})
-        assert "url_pkey" in plan
-        assert not any(other in plan for other in ("Seq Scan on url", "Hash", "Bitmap", "url_due", "url_orphaned")), (
-            plan
-        )
+        assert re.search(r"\burl(_\d+)?_pkey\b", plan)
+        others = ("Seq Scan on url", "Hash", "Bitmap", "url_due", "url_orphaned", "_idx")
+        assert not any(other in plan for other in others), plan
 
 
 async def test_a_batch_keeps_the_order_of_keys_whatever_its_session_has_planned_before(database: str) -> None:

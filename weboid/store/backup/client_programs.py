@@ -121,10 +121,10 @@ class RunningProgram:
             raise StoreError(f"{name} failed: {self.words() or f'the program was ended by status {status}'}")
 
     def words(self) -> str:
-        """The end of its errors, in one line."""
-        self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - _WORDS))
+        """The end of its errors, in one line; of each the beginning, as a statement may name a hundred partitions."""
+        self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - 10 * _WORDS))
         lines = self._errors.read().decode(errors="replace").split("\n")
-        return "; ".join(line.strip() for line in lines if line.strip())[-_WORDS:]
+        return "; ".join(line.strip()[: _WORDS // 4] for line in lines if line.strip())[-_WORDS:]
 
 
 @asynccontextmanager

@@ -25,7 +25,7 @@ from weboid.pgfolder.folder import sync_folder
 from weboid.store.backup.archive import archive_script
 from weboid.store.backup.client_programs import ClientProgram, Runner, address, find_program, running
 from weboid.store.backup.manifest import Manifest, is_backup, read_manifest
-from weboid.store.backup.tables import SQL, VOLATILE, find_schema, list_tables, our_tables
+from weboid.store.backup.tables import SQL, VOLATILE, StoredTable, find_schema, list_tables, our_tables
 from weboid.store.db.key_scheme import FIRST
 from weboid.store.db.key_scheme import SQL as KEY_SQL
 from weboid.store.db.pool import Connection, Pool, open_pool
@@ -43,11 +43,11 @@ Show = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The source of a backup: the manifest so far, the snapshot's name, the bytes and rows of each table."""
+    """The source of a backup: the manifest so far, the snapshot's name, the tables."""
 
     manifest: Manifest
     snapshot: str
-    tables: dict[str, tuple[int, int]]
+    tables: dict[str, StoredTable]
 
 
 async def make_backup(dsn: str, path: Path, runner: Runner, *, day: int | None = None, show: Show) -> Manifest:
@@ -75,7 +75,8 @@ async def _write(dsn: str, file: IO[bytes], runner: Runner, day: int | None, sho
         await conn.rollback()  # The snapshot keeps vacuum from what is dead since.
         await conn.set_isolation_level(None)
         manifest = with_fields(manifest, rows=await _read_back(file, manifest, reading, show))
-        if missing := source.tables.keys() - VOLATILE - manifest.rows.keys():
+        divided = {table.whole for name, table in source.tables.items() if table.whole != name}
+        if missing := source.tables.keys() - VOLATILE - divided - manifest.rows.keys():
             raise StoreError(f"the backup lacks the tables {', '.join(sorted(missing))}: please report this")
         file.seek(manifest.size)
         file.write(manifest.line())
@@ -95,7 +96,7 @@ async def _begin(conn: Connection, day: int | None) -> _Source:
     assert row is not None
     moment, snapshot, server = row
     ours = our_tables()
-    tables = {name: size for name, size in (await list_tables(conn)).items() if name in ours}
+    tables = {name: table for name, table in (await list_tables(conn)).items() if table.whole in ours}
     number = await (await conn.execute(SQL["find_migration"])).fetchone()
     scheme = await (await conn.execute(KEY_SQL["find_key_form"])).fetchone() or FIRST
     manifest = Manifest(
@@ -147,7 +148,7 @@ def _pattern(schema: str, table: str) -> str:
 
 async def _watch(pool: Pool, source: _Source, show: Show) -> None:
     """Shows how far pg_dump has come: it reads the tables by their names."""
-    sizes = {table: size for table, (size, _) in source.tables.items() if table not in VOLATILE}
+    sizes = {name: table.size for name, table in source.tables.items() if name not in VOLATILE}
     whole = sum(sizes.values())
     done = 0
     while True:
@@ -155,7 +156,7 @@ async def _watch(pool: Pool, source: _Source, show: Show) -> None:
             row = await (await conn.execute(SQL["find_copying"], {"name": _NAME})).fetchone()
         if row is not None and row[0] in sizes:
             table, rows = row
-            share = min(1.0, rows / max(source.tables[table][1], 1))
+            share = min(1.0, rows / max(source.tables[table].about, 1))
             before = sum(size for name, size in sizes.items() if name < table)
             done = max(done, before + int(sizes[table] * share))
             show(f"backup: {table}", done, whole)

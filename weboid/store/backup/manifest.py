@@ -6,6 +6,7 @@ line. A file without it, or whose archive is not as it says, is no backup.
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -29,7 +30,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A backup: the version of Weboid that made it, its moment (ISO 8601, UTC), its contents; `size` in bytes.
 
     `migration` is the number of the newest one, `server` and `tool` are PostgreSQL's versions, as 180004 and 18.
-    `rows` has the number of rows by table.
+    `rows` has the number of rows by table; of a table that is divided, by partition.
     """
 
     weboid: str
@@ -55,8 +56,12 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def summary(self) -> str:
         """Its contents in words."""
         named = {"page": "pages", "link": "links", "url": "URLs", "host": "hosts"}
-        counts = ", ".join(f"{self.rows.get(table, 0):,} {name}" for table, name in named.items())
+        counts = ", ".join(f"{self._count(table):,} {name}" for table, name in named.items())
         return f"{counts}, as of {self.made:%Y-%m-%d %H:%M} UTC"
+
+    def _count(self, table: str) -> int:
+        """The rows of a table, or of its partitions (weboid store partition)."""
+        return sum(count for name, count in self.rows.items() if re.fullmatch(rf"{table}(_\d+)?", name))
 
     @property
     def file_size(self) -> int:

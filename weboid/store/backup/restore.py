@@ -103,7 +103,7 @@ async def _require_empty(conn: Connection, manifest: Manifest) -> None:
             "make it the first of the role's search_path"
         )
     tables = await list_tables(conn)
-    if foreign := tables.keys() - our_tables():
+    if foreign := {table.whole for table in tables.values()} - our_tables():
         raise StoreError(f"the database has other tables ({', '.join(sorted(foreign))}): restore into one of its own")
     for table in sorted(tables.keys() - MADE_BY_STARTING):
         query = sql.SQL("SELECT EXISTS (SELECT FROM {})").format(sql.Identifier(schema, table))

@@ -1,7 +1,7 @@
 """The tables of a store, as backups see them: which are ours, and which hold nothing that is worth keeping."""
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from weboid.assets import asset
 from weboid.store.db.pool import Connection
@@ -34,10 +34,18 @@ def our_tables() -> frozenset[str]:
     return frozenset(re.findall(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", text, re.MULTILINE)) | {MIGRATIONS}
 
 
-async def list_tables(conn: Connection) -> dict[str, tuple[int, int]]:
-    """The tables of the schema that ours are in: about how many bytes and rows they have."""
+class StoredTable(NamedTuple):
+    """A table: about how many bytes and rows it has, and the name of the one of which it is a part, else its own."""
+
+    size: int
+    about: int
+    whole: str
+
+
+async def list_tables(conn: Connection) -> dict[str, StoredTable]:
+    """The tables of the schema that ours are in, partitions too."""
     rows = await conn.execute(SQL["list_tables"])
-    return {name: (size, about) async for name, size, about in rows}
+    return {name: StoredTable(*columns) async for name, *columns in rows}
 
 
 async def find_schema(conn: Connection) -> str:

@@ -1,0 +1,27 @@
+"""``weboid store partition`` says what it would do, does it once, and says that there is nothing to do."""
+
+import asyncio
+from pathlib import Path
+
+from support.commands import Place
+from support.partitioned import fill
+
+
+async def test_the_big_tables_are_divided_once_and_only_when_that_is_confirmed(
+    whole_database: str, tmp_path: Path
+) -> None:
+    await asyncio.to_thread(fill, whole_database)
+    place = Place(tmp_path, environ={"WEBOID_DATABASE": whole_database})
+    for _ in range(2):
+        ran = await place.run("store", "partition", "--partitions", "8")
+        assert (ran.status, ran.out) == (0, "")
+        assert "link (0.0 GB), url (0.0 GB) would be divided into 8 partitions each" in ran.err
+        assert "GB of disk more" in ran.err
+        assert "stop them before. Nothing was written: --confirm does it" in ran.err
+    ran = await place.run("store", "partition", "--partitions", "8", "--confirm")
+    assert (ran.status, "url (0.0 GB): divided into 8 partitions each" in ran.err) == (0, True)
+    for words in ([], ["--confirm"]):
+        ran = await place.run("store", "partition", *words)
+        assert (ran.status, ran.err) == (0, "the big tables are divided: there is nothing to do\n")
+    ran = await place.run("store", "partition", "--partitions", "1")
+    assert ran.status == 2
