@@ -13,9 +13,7 @@ from support.awkward_articles import ARTICLES, dot
 from support.browser import needs_browser, open_browser
 from support.gadget import (
     SETTINGS,
-    SKINS,
     GadgetWiki,
-    Skin,
     View,
     announced_policy,
     answer_by_chance,
@@ -99,13 +97,6 @@ async def test_dead_and_doubtful_links_of_awkward_articles_are_marked_and_no_oth
             marks += await assert_marked(gadget, view, gadget.pages[title])
             assert len(view.asked) == 1
     assert marks > 50
-
-
-@pytest.mark.parametrize("skin", SKINS[1:])
-async def test_every_other_skin_shows_the_marks(gadget: GadgetWiki, skin: Skin) -> None:
-    async with gadget.view("References", skin=skin) as view:
-        assert await assert_marked(gadget, view, gadget.pages["References"]) > 5
-        assert await view.page.locator("#t-weboid a").count() == 1
 
 
 async def test_the_stricter_content_security_policy_of_wikimedias_refuses_nothing(gadget: GadgetWiki) -> None:

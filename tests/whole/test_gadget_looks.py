@@ -204,6 +204,7 @@ async def test_no_skin_has_barriers_overflow_or_higher_lines_by_the_gadget(gadge
             page = view.page
             await keep_shot(page, f"gadget-{look}-page")
             await expect(page.locator(".weboid-summary")).to_be_visible()
+            await expect(page.locator("#t-weboid a")).to_have_count(1)
             assert await page.locator(".weboid-mark").evaluate_all(_SMALL) == 0
             card = await opened(page, DEAD)
             await page.wait_for_timeout(200)
