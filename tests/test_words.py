@@ -38,7 +38,7 @@ LINES: Final = {
     "archive/service": 916,
     "archive/visits": 960,
     "bot": 2_613,
-    "checking": 2_089,
+    "checking": 2_091,
     "cli": 4_665,
     "cli/processes": 1675,
     "cli/terminal": 467,

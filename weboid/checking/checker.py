@@ -29,7 +29,7 @@ from weboid.core.record.reasons import Outcome, Reason, code_reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import Status, status_of
 from weboid.core.url.archives import BARRED_HOSTS
-from weboid.core.url.farms import Farm, owns
+from weboid.core.url.farms import Farm
 from weboid.core.url.made_up import MadeUp, Probes, probes_of
 from weboid.core.url.urls import Url, front_page, parse, parse_again
 from weboid.mechanism.bounded import BoundedMap
@@ -100,7 +100,7 @@ class Checker:
         own_farms: Collection[Farm] = (),
     ) -> None:
         self._session = session
-        self._own_farms = own_farms
+        self._own_domains = frozenset[str]().union(*(farm.domains for farm in own_farms))
         self._turns = turns
         self._robots = RobotsCache(session, self._foreign_turn)
         self._stop_list = StopList((*config.stop, *BARRED_HOSTS), config.stop_file)
@@ -159,7 +159,9 @@ class Checker:
         return await self._foreign_turn(host)
 
     def _is_own(self, host: str) -> bool:
-        return any(owns(farm, host) for farm in self._own_farms)
+        while host and host not in self._own_domains:
+            host = host.partition(".")[2]
+        return bool(host)
 
     async def _foreign_turn(self, host: str) -> Sending | None:
         """The same without reading robots.txt first: where that redirects in a circle, it would wait for itself."""

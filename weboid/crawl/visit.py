@@ -113,13 +113,13 @@ class Visit:
         self._stopping = stopping
         self._leaving = leaving
         self._more = more
-        self._is_plain = not (host.record.streak.strikes or is_away(host.record, policy))
+        self._was_away = is_away(host.record, policy)
+        self._is_plain = not (host.record.streak.strikes or self._was_away)
         self._state = self._reported = host.record
         self._left = {url.key: url for url in urls}
         """The URLs for which nothing was reported yet."""
         self.at = str(front_page(urls[0].url)) if urls else host.host
         """The URL that is being checked, for the log."""
-        self._was_away = is_away(host.record, policy)
         self._has_returned = False
         self._is_up = False
         self._failures = 0

@@ -42,7 +42,7 @@ class HttpConnection:
     def __init__(self, host: str, context: ssl.SSLContext | None, watch: Watch, deadlines: Deadlines) -> None:
         self.is_open = False
         self.is_closed = False
-        self._loop = asyncio.get_running_loop()
+        self._loop = watch.loop
         self._watch = watch
         self._deadlines = deadlines
         self._host = host

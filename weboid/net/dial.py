@@ -73,7 +73,7 @@ class Dial:
         failed: Callable[[NotConnected], None],
         more: Callable[[], Awaitable[Iterable[str]]] | None = None,
     ) -> None:
-        self._loop = asyncio.get_running_loop()
+        self._loop = watch.loop  # to ask for the running one is a system call in Python 3.11
         self._guard = guard
         self._left = deque(addresses)
         self._port = port

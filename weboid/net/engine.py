@@ -11,6 +11,7 @@ import resource
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from itertools import chain
 from math import inf
 from typing import Final, NamedTuple
 
@@ -286,7 +287,9 @@ def parser_of(method: str, settings: NetConfig, most_bytes: MostBytes | None = N
 
 def reply_from(parser: ResponseParser) -> Reply:
     """The reply that a parser has read, bounded."""
-    headers = {_clean(name): _clean(value) for name, value in parser.headers.items()}
+    headers = parser.headers
+    if len(text := "".join(chain.from_iterable(headers.items()))) > HEADER_CHARS or not text.isascii():
+        headers = {_clean(name): _clean(value) for name, value in headers.items()}
     if len(headers.get("refresh", "")) == HEADER_CHARS:
         del headers["refresh"]  # cut short, it would lead to another URL
     return Reply(

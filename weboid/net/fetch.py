@@ -212,7 +212,7 @@ class _Walk:
 
     def _go(self, url: str) -> None:
         """Moves to another URL, which is reported in normal form but requested as it is."""
-        form = parse_again(url, self._session.bare)
+        form = parse_again(url, self._session.bare) if self._session.bare else parse_again(url)
         self._url = url
         self._host = form.host
         self._normal = str(form)
@@ -274,12 +274,13 @@ class _Walk:
         return method, url, self._cookies.header(host, COOKIES_CHARS if self._manner is Manner.PLAIN else COOKIE_CHARS)
 
     def _end(self, method: str, result: Reply | Fault) -> _End:
-        answer = RawResponse(self._start, self._normal, method, hops=tuple(self._hops), seconds=self.seconds)
+        start, normal, hops, seconds = self._start, self._normal, tuple(self._hops), self.seconds
         if isinstance(result, Fault):
-            return _End(replace(answer, fault=result.reason), result.reached)
-        bare = self._manner is Manner.FEWEST
+            fault = RawResponse(start, normal, method, fault=result.reason, hops=hops, seconds=seconds)
+            return _End(fault, result.reached)
         code, headers, body, reading = result.code, result.headers, result.body, result.reading
-        got = replace(answer, code=code, headers=headers, body=body, reading=reading, bare=bare)
+        bare = self._manner is Manner.FEWEST
+        got = RawResponse(start, normal, method, code, None, hops, headers, body, seconds, bare=bare, reading=reading)
         return _End(got, reached=True)
 
 

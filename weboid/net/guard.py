@@ -71,7 +71,7 @@ class Guard:
         return NotPublic(addresses=[each.partition("%")[0] for each in addresses if not self._denies(address_of(each))])
 
     def _denies(self, address: Address) -> bool:
-        return any(_within(each, self.deny) for each in (address, embedded(address)))
+        return bool(self.deny) and any(_within(each, self.deny) for each in (address, embedded(address)))
 
 
 def refusal_in(error: BaseException) -> str:

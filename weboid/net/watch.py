@@ -23,7 +23,7 @@ class Watch:
     """Calls back, again and again, while a socket can be read from or written to; the callback finds out which."""
 
     def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
+        self.loop = self._loop = asyncio.get_running_loop()
 
     def set(self, fd: int, events: int, call: Call) -> None:
         """Watches a socket for READ, WRITE or both, instead of what it was watched for."""
