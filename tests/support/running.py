@@ -42,7 +42,6 @@ LONGEST: Final = (
     "tests/whole/test_matching.py",
     "tests/whole/test_writers.py",
     "tests/worlds/test_simulated.py",
-    "tests/crawl/test_new_owner.py",
     "tests/gadget/test_deploy.py",
     "tests/whole/test_gadget_looks.py",
     "tests/web/test_openapi.py",
