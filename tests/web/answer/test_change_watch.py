@@ -1,38 +1,28 @@
 """Kept answers are dropped when their content changes, in all processes, and by nothing else (W-10, O-8)."""
 
 import asyncio
-import json
 import logging
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote
 
-import aiohttp
 import pytest
 from support.observations import FINE, LOST
-from support.people import People, open_people
 from support.stored import WikiInStore, key, open_wiki
 from support.waiting import until
-from support.webservice import DEAD, TODAY
+from support.webservice import DEAD, open_service
 
-from weboid.archive.visits.suggestions import JudgedSuggestion, SuggestionFate, record_judged
 from weboid.core.url.hosts import registrable_domain
 from weboid.core.verdict.verdict import Change, Verdict
 from weboid.store.db.pool import open_pool
 from weboid.store.people.audit import Action, record_audit
-from weboid.store.people.replacement import find_replacements
 from weboid.store.urls.check import record_changes
 from weboid.web.answer import change_watch
 from weboid.web.answer.change_watch import ChangeWatch
-from weboid.web.app import make_app
 from weboid.web.http.cache import AnswerCache
-from weboid.web.http.server import open_site
 
 ONE, OTHER, THIRD = "http://one.demo/a", "http://one.demo/b", "http://sub.other.demo/"
-API = "/api/page?dbname=testwiki@wmflabs&pageid=1&revid=7"
 
 
 @dataclass
@@ -223,45 +213,19 @@ def _lines(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.name == change_watch.__name__]
 
 
-@asynccontextmanager
-async def another(people: People) -> AsyncIterator[str]:
-    site = people.site
-    app = make_app(site.config, site.wiki.pool, today=lambda: TODAY, sources=lambda _: site.source)
-    async with open_site(app, "127.0.0.1", 0) as url:
-        yield url
-
-
-async def test_a_report_a_removal_and_a_replacement_are_shown_within_seconds_by_all_processes(
+async def test_a_service_shows_by_itself_within_seconds_what_changed(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(change_watch, "_PAUSE_S", 0.05)
     monkeypatch.setattr(change_watch, "_IDLE_S", 0.05)
-    async with open_people(database, tmp_path) as people, another(people) as second, aiohttp.ClientSession() as client:
-        urls = [people.site.url, second]
-
-        async def shown(url: str, name: str) -> object:
-            async with client.get(f"{url}{API}") as response:
-                links = json.loads(await response.text())["pages"][0]["links"]
-                assert response.headers["Cache-Control"] == "public, max-age=600"
-            return next(link[name] for link in links if link["normal"] == DEAD)
-
-        async def becomes(name: str, is_so: Callable[[object], bool]) -> None:
-            for url in urls:
-                while not is_so(await shown(url, name)):
-                    await asyncio.sleep(0.02)
-
-        assert [await shown(url, "reported") for url in urls] == [None, None]
-        anna, page = await people.browser("Anna"), f"/report?url={quote(DEAD, safe='')}&lang=en"
-        assert (await anna.send_form(page, "/report", extent="url")).status == 303
-        await becomes("reported", lambda day: day is not None)
-        await people.later()
-        assert (await anna.send_form(page, "/report/remove", extent="url")).status == 303
-        await becomes("reported", lambda day: day is None)
-
-        page = f"/replacement?url={quote(DEAD, safe='')}&lang=en"
-        assert (await anna.send_form(page, "/replacement", target="http://fine.demo/new")).status == 303
-        await becomes("replacement", lambda target: target is None)
-        (suggestion,) = await people.site.wiki.do(find_replacements, key(DEAD))
-        works = JudgedSuggestion(SuggestionFate.WORKS, TODAY + 28, 0)
-        await record_judged(people.site.wiki.pool, suggestion, works, "ok", TODAY)
-        await becomes("replacement", lambda target: target == "http://fine.demo/new")
+    path = "/api/page?dbname=testwiki@wmflabs&pageid=1&revid=7"
+    async with open_service(database, tmp_path) as site:
+        await site.text(path)
+        asked = site.source.asked
+        await site.text(path)
+        assert site.source.asked == asked, "what is kept costs the wiki no question"
+        await site.wiki.do(record_changes, [change(DEAD)])
+        async with asyncio.timeout(30):
+            while site.source.asked == asked:
+                await site.text(path)
+                await asyncio.sleep(0.02)
