@@ -15,7 +15,7 @@ from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 from weboid.errors import StoreError
-from weboid.maintain.consistency import WHOLE, Consistency, Show, check_store, record_outcome
+from weboid.maintain.consistency import AT_ONCE, WHOLE, Consistency, Show, check_store, record_outcome
 from weboid.store.db.transactions import is_read_only
 from weboid.store.upkeep.invariant import WALKS
 
@@ -52,7 +52,7 @@ def command(config: Config, repairs: bool, day: int | None) -> None:
             await long.again(partial(record_outcome, long.pool, done, WHOLE, on_day))
         return done
 
-    done: Consistency = run_async(run_long_command(config, work, size=1, name="check-store"))
+    done: Consistency = run_async(run_long_command(config, work, size=AT_ONCE, name="check-store"))
     print_breaches(console, done)
     counts = ", ".join(f"{done.rows[walk]} rows of {walk}" for walk in WALKS)
     if not done.found:

@@ -27,7 +27,7 @@ from weboid.core.record.pace import Pace
 from weboid.core.record.policy import Policy
 from weboid.errors import StoreError
 from weboid.maintain.backup import BackupPlan, back_up_daily
-from weboid.maintain.consistency import watch_store
+from weboid.maintain.consistency import AT_ONCE, watch_store
 from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import FEW, ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
 from weboid.maintain.pace import keep_pace
@@ -68,7 +68,7 @@ def command(config: Config, dry_run: bool, allow_many: bool, repeat: bool, day: 
     today = clock(day)
 
     async def main() -> bool:
-        async with open_process(config, ProcessRole.MAINTAIN, size=1, lasting=repeat) as process:
+        async with open_process(config, ProcessRole.MAINTAIN, size=AT_ONCE, lasting=repeat) as process:
             console.report = process.report
             if repeat:
                 await _repeat(console, process, config, today)

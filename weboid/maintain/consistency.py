@@ -5,6 +5,7 @@ number, so that no progress is stored. A breach that is left, or was repaired, i
 share of the store in order.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from weboid.core.record.policy import DEFAULT, Policy
 from weboid.maintain.transaction import in_transaction
 from weboid.maintain.wiki_rules import judge_wiki
 from weboid.mechanism.patience import Again, at_once
+from weboid.mechanism.tasks import side_by_side
 from weboid.store.db.pool import Pool
 from weboid.store.db.transactions import one_moment
 from weboid.store.upkeep import invariant
@@ -23,6 +25,8 @@ from weboid.store.upkeep.expiry import count_urls
 from weboid.store.upkeep.invariant import WALKS, Share, Stretch
 from weboid.store.urls.wiki_dead import list_with_rules
 
+AT_ONCE: Final = 2
+"""Stretches that are looked at, each over a connection of its own; breaches are confirmed one after the other."""
 BATCH: Final = 2_000
 """Rows that are looked at in one statement."""
 WHOLE: Final = Share()
@@ -79,7 +83,8 @@ async def check_store(
     Each batch is by itself: a check that is stopped has repaired what it has counted. Not `locks`: where nothing can be
     written nothing can be locked, and suspects are looked at again at one moment instead. `again` does the steps.
     """
-    done = Consistency()
+    done, latest = Consistency(), dict[str, Stretch]()
+    finding, repairing = asyncio.Lock(), asyncio.Lock()
 
     async def check(stretch: Stretch) -> None:
         """Checks a stretch without a lock; only the rows of suspects are looked at again."""
@@ -87,7 +92,7 @@ async def check_store(
             suspects = await invariant.list_breaches(conn, stretch, policy)
         if not suspects:
             return
-        async with pool.connection() if locks else one_moment(pool) as conn:
+        async with repairing, pool.connection() if locks else one_moment(pool) as conn:
             breaches = await invariant.confirm(conn, stretch, suspects, policy, locks=locks)
             first = breaches[: _DESCRIBED - len(done.described)]
             names = await invariant.list_names(conn, [each.key for each in first if any(each.key)])
@@ -99,13 +104,21 @@ async def check_store(
             end = "; repaired" if each in repaired else ""
             done.described.append(f"{each.invariant}: {names.get(each.key, '')}{page}: {each.detail}{end}")
 
-    about = await again(in_transaction(pool, invariant.estimate_rows))
-    for walk in WALKS:
-        stretch: Stretch | None = None
-        while stretch := await again(in_transaction(pool, invariant.find_stretch, walk, share, stretch, batch)):
+    async def go_through(walk: str) -> None:
+        """Checks those stretches of a walk that are left."""
+        while True:
+            async with finding:
+                step = in_transaction(pool, invariant.find_stretch, walk, share, latest.get(walk), batch)
+                if (stretch := await again(step)) is None:
+                    return
+                latest[walk] = stretch
             await again(partial(check, stretch))
             done.rows[walk] += stretch.rows
             show(walk, done.rows[walk], about.get(walk))
+
+    about = await again(in_transaction(pool, invariant.estimate_rows))
+    for walk in WALKS:
+        await side_by_side([partial(go_through, walk)] * AT_ONCE, AT_ONCE)
     for own in await again(in_transaction(pool, list_with_rules)):
         if own.wiki % share.parts == share.part and own.applied:
             await _check_rules(pool, own.wiki, day, done, writes=repairs, again=again)
