@@ -9,7 +9,9 @@ from collections.abc import Collection, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
+import jsonschema_rs
 import pytest
 from aiohttp import web
 from support.webservice import Site, open_service
@@ -211,6 +213,33 @@ async def test_a_trusted_client_finds_it_true_as_well(site_database: str, tmp_pa
     wide = (*(word for path in paths for word in ("--include-path", path)), "--header", "Authorization: Bearer known")
     async with open_service(site_database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as site:
         await judge(site, tmp_path, *wide)
+
+
+async def test_forms_are_refused_that_the_description_does_not_allow_and_no_others(site: Site) -> None:
+    wiki, page = {"dbname": "testwiki@wmflabs"}, {"dbname": "testwiki@wmflabs", "pageid": "1"}
+    url, headers = "http://fine.demo/", {"Content-Type": "application/x-www-form-urlencoded"}
+    forms: list[tuple[str, str, dict[str, str]]] = [
+        ("/api/page", "PageForm", page),
+        ("/api/page", "PageForm", {**wiki, "title": "Page 1|Page_2"}),
+        ("/api/page", "PageForm", {**page, "other": "a", "\x08": "b"}),
+        ("/api/page", "PageForm", wiki),
+        ("/api/page", "PageForm", {**wiki, "pageid": ""}),
+        ("/api/page", "PageForm", {**page, "title": "Page 1"}),
+        ("/api/page", "PageForm", {**page, "all": "1", "extent": "notes"}),
+        ("/api/page", "PageForm", {**page, "other": "a\x08"}),
+        *(("/api/page", "PageForm", {**wiki, "title": title}) for title in ("_ ", "a<b", "a||b", "\x7f")),
+        ("/api/ping", "PingForm", {**wiki, "curid": "1"}),
+        ("/api/ping", "PingForm", wiki),
+        ("/api/ping", "PingForm", {**page, "title": "Page 1"}),
+        ("/api/normal", "UrlsForm", {"urls": f"{url}\n\n"}),
+        ("/api/normal", "UrlsForm", {"urls": " \n"}),
+        ("/api/repair", "RepairForm", {**wiki, "revid": "7"}),
+        ("/api/repair", "RepairForm", {**page, "revid": "7", "title": "Page 1"}),
+    ]
+    for path, name, fields in forms:
+        is_allowed = jsonschema_rs.is_valid(description()["components"]["schemas"][name], fields)
+        async with site.client.post(site.url + path, data=urlencode(fields), headers=headers) as response:
+            assert (response.status != 400) is is_allowed, (path, fields, await response.text())
 
 
 def examples_of(operation: dict[str, Any]) -> list[tuple[str, Any]]:

@@ -79,7 +79,7 @@ def _parsed(body: bytes | bytearray) -> list[tuple[str, str]]:
         )
     except ValueError:
         raise Problem(400, "request") from None
-    if any(_CONTROLS.search(text) for field in fields for text in field):
+    if any(_CONTROLS.search(value) for _, value in fields):
         raise Problem(400, "request")
     return fields
 
