@@ -5,11 +5,12 @@ One law: everything is written by the program's own functions; what is printed i
 
 import asyncio
 import random
-from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Final, NoReturn
 from zlib import crc32
+
+from msgspec.structs import replace
 
 from benchmarks.harness import open_migrated, run_on_store, take_in, vacuum
 from weboid.checking.connectivity import Ask

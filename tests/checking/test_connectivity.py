@@ -6,9 +6,9 @@ the Date of their answers (C-16).
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from support.observations import FINE, LOST, NO_NAME, SILENT
 from support.stored import CUT_OFF, NAMES_ALONE, WikiInStore, honest, open_wiki, silent
 

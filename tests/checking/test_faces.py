@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from support.misbehaving import Act, Asked, HangUp, Script, Silence, head_only, reply, serve
 from support.pages import page as made_page
 from support.pages import prose
@@ -104,10 +105,10 @@ async def test_what_is_no_page_is_doubted_by_the_right_word_with_three_requests_
 async def test_what_was_learned_is_not_asked_again_and_at_an_honest_host_not_even_robots_txt() -> None:
     async with serve(with_pages(TEMPLATE)) as site, checking() as checker:
         request = CheckRequest(site.url(PATH), looks=True, day=100)
-        request = replace(request, face=(await checker.ask(request)).face)
+        request = structs.replace(request, face=(await checker.ask(request)).face)
         for day, requests in ((99 + KEPT_DAYS, 1), (100 + KEPT_DAYS, 4)):
             before = len(site.lines())
-            seen = await checker.ask(replace(request, day=day))
+            seen = await checker.ask(structs.replace(request, day=day))
             assert (seen.reason, len(site.lines()) - before) == (Reason.SOFT_404, requests)
             assert (seen.face is None) is (requests == 1)
     async with serve(with_pages(MISSING, own=LIVING)) as site:

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 from support.observations import FINE, LOST
 from support.stored import open_wiki
 
@@ -22,7 +23,7 @@ SETTINGS = NetConfig(connections=7)
 
 async def test_what_is_written_is_counted_by_its_reason(database: str) -> None:
     links = [f"https://h{number}.demo/" for number in range(5)]
-    held = replace(LOST, held=True)
+    held = structs.replace(LOST, held=True)
     async with open_wiki(database, {1: links}, day=100) as stored, open_session(SETTINGS) as session:
         figures = CrawlFigures(session, LoopLag())
         answers = {links[0]: held, links[1]: LOST}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from support.observations import FINE, LIMITED, LOST, NO_NAME, SILENT, WALL
 from support.store_reads import list_changes, list_dead
 from support.stored import Script, key, open_wiki
@@ -87,7 +88,11 @@ async def test_a_page_that_begins_to_use_a_dead_url_has_a_dead_link_at_once_and_
 async def test_the_exact_code_of_the_newest_check_is_kept(database: str) -> None:
     broken = Observation(Status.SYNTAX_OR_SERVER_ERROR, Reason.SERVER_ERROR, http=500)
     async with open_wiki(database, {1: [A]}) as wiki:
-        for day, seen in ((100, broken), (103, replace(broken, http=414)), (110, replace(SILENT, http=NO_CODE))):
+        for day, seen in (
+            (100, broken),
+            (103, structs.replace(broken, http=414)),
+            (110, structs.replace(SILENT, http=NO_CODE)),
+        ):
             await wiki.round(day, always(seen))
             assert (await wiki.known(A)).record.http == seen.http
 
@@ -420,9 +425,9 @@ OTHER = Portrait((7, 8), 0, 2**64 - 6, 2, is_own=True)
 
 async def test_a_portrait_is_kept_and_not_overwritten_by_a_stranger(database: str) -> None:
     """After a failure who answers may be one: a doubt at once, until the document is there again."""
-    other = replace(FINE, portrait=OTHER)
+    other = structs.replace(FINE, portrait=OTHER)
     missing = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
-    seen = {100: FINE, 107: replace(FINE, portrait=PORTRAIT), 115: missing}
+    seen = {100: FINE, 107: structs.replace(FINE, portrait=PORTRAIT), 115: missing}
     async with open_wiki(database, {1: [A]}) as wiki:
         for day in (100, 107, 115, 118, 126, 134):
             await wiki.round(day, always(seen.get(day, other)))
@@ -431,7 +436,7 @@ async def test_a_portrait_is_kept_and_not_overwritten_by_a_stranger(database: st
         assert not any(question.portrays for question in wiki.questions[3:])
         finding = await wiki.finding(A)
         assert (finding.verdict, finding.reason) == (Verdict.DOUBTFUL, Reason.REPLACED)
-        await wiki.round(142, always(replace(FINE, portrait=PORTRAIT)))
+        await wiki.round(142, always(structs.replace(FINE, portrait=PORTRAIT)))
         assert (await wiki.finding(A)).verdict is Verdict.WORKING
 
 
@@ -441,11 +446,11 @@ async def test_a_new_owner_is_a_fact_of_the_host_and_ends_where_a_document_is_re
     kinds = "SELECT kind FROM special"
 
     def before(url: str, day: int) -> Observation:
-        return replace(FINE, portrait=own[url])
+        return structs.replace(FINE, portrait=own[url])
 
     async with open_wiki(database, {1: urls}) as wiki:
         await wiki.rounds(before, range(100, 140))
-        await wiki.rounds(always(replace(FINE, portrait=OTHER)), range(140, 161))
+        await wiki.rounds(always(structs.replace(FINE, portrait=OTHER)), range(140, 161))
         found = [await wiki.finding(url) for url in urls]
         assert {(finding.verdict, finding.reason) for finding in found} == {(Verdict.DOUBTFUL, Reason.REPLACED)}
         assert await wiki.rows(kinds) == [(Special.NEW_OWNER.value,)]
@@ -458,7 +463,7 @@ async def test_a_new_owner_is_a_fact_of_the_host_and_ends_where_a_document_is_re
 async def test_a_host_that_was_away_is_trusted_in_nothing_when_it_is_back(database: str, away: Observation) -> None:
     """What it said of made-up addresses is forgotten, and all that is due is looked at."""
     urls = [f"http://a.demo/{number}" for number in range(4)]
-    honest = replace(FINE, face=HONEST, portrait=PORTRAIT)
+    honest = structs.replace(FINE, face=HONEST, portrait=PORTRAIT)
     async with open_wiki(database, {1: [*urls, B]}) as wiki:
         await wiki.rounds(always(honest), range(100, 118))
         await wiki.rounds(lambda url, day: FINE if url == B else away, range(118, 160))
@@ -485,7 +490,7 @@ async def test_a_url_that_was_not_due_while_its_host_was_away_is_looked_at_at_it
         due = (await wiki.known(urls[0])).due
 
         def script(url: str, day: int) -> Observation:
-            return NO_NAME if day == due and "a.demo" in url else replace(FINE, portrait=PORTRAIT)
+            return NO_NAME if day == due and "a.demo" in url else structs.replace(FINE, portrait=PORTRAIT)
 
         await wiki.rounds(script, range(120, due - 1))
         await wiki.take_in({1: [*urls, B]}, due - 1, latest=2)

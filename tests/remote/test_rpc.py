@@ -2,12 +2,12 @@
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, get_type_hints
 
 import msgspec
 import pytest
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 from support.observations import FINE
 
 from weboid.core.record.record import UNKNOWN_HOST, UrlRecord

@@ -4,11 +4,11 @@ The records are folded in memory as the store would keep them; the scripts are t
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from ipaddress import ip_network
 from typing import Final, cast
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
 from support.misbehaving import Asked, HangUp, Script, Silence
 
 from benchmarks.verdicts.wayout import SimulatedTurns

@@ -7,9 +7,12 @@ Every additional request waits for its host's turn and obeys robots.txt, and its
 import asyncio
 import logging
 from collections.abc import Awaitable, Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from weboid.checking.other_places import OtherPlaces
 from weboid.checking.stop_list import StopList
@@ -61,8 +64,7 @@ _OTHER_PROTOCOLS: Final = {"ftp": fetch_ftp, "ftps": fetch_ftp, "sftp": fetch_sf
 _Result = TypeVar("_Result")
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(Struct, frozen=True):
     """The result of a check; `answer` is the response behind it, None for protocols other than HTTP.
 
     `signals` say why a comparison led to a doubt: stable words, as in Suspicion.

@@ -8,9 +8,10 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from time import monotonic
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation

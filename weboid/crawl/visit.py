@@ -7,9 +7,10 @@ and the URLs not checked get no strike.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
 from math import ceil
 from typing import Final
+
+from msgspec.structs import replace
 
 from weboid.checking.meant import find_meant
 from weboid.core.document.face import NO_FACE

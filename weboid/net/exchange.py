@@ -5,8 +5,9 @@ An engine raises what its transport raises; only ``net/faults`` interprets that.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from weboid.core.document.reading import MarkupReader
 
@@ -35,8 +36,7 @@ class Sending(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """One request. `url` is absolute and ASCII, as it is sent; `headers` are all headers but Host."""
 
     method: str
@@ -50,8 +50,7 @@ class Request:
     """How much of the body is wanted, none of it shortened; None = its beginning, as configured."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """One reply, bounded: lower-case header names with the first value of each, the body's beginning decompressed.
 
     Of HTML without much text in its beginning, what follows in `body` is shortened (``core/document/skim``). `reading`

@@ -6,13 +6,14 @@ Nothing is called failing because of the way we requested it.
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from math import inf
 from typing import Final, NamedTuple
 from urllib.parse import quote_from_bytes
 
 import ada_url
+from msgspec.structs import replace
 
 from weboid.config import NetConfig
 from weboid.core.observe.content import forward_in, needs_body

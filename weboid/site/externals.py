@@ -4,8 +4,9 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from weboid.checking.spot_checks import NO_NETWORK, SpotCheck, SpotChecks
 from weboid.core.record.reasons import Outcome as Judged

@@ -1,11 +1,12 @@
 """The judgement over simulated days: what is dead, what is not yet, and what never is."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from support.observations import BROKEN, FINE, HELD, LIMITED, LOST, SILENT, SILENT_BY_HEARSAY, UNAVAILABLE, WALL
 from support.records import WHOLE
 

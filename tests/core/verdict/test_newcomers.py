@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 
+from msgspec import structs
 from support.pages import page, prose
 from support.records import WHOLE
 
@@ -260,10 +261,12 @@ DEAD = HostRecord(Streak(9, 100, 140, WHOLE), Reason.TIMEOUT)
 def test_a_host_is_away_when_it_is_dead_or_nameless_and_back_when_it_answers_or_resolves() -> None:
     assert [is_away(host) for host in (NAMELESS, DEAD, QUIET, UNKNOWN_HOST)] == [True, True, False, False]
     for host, seen, is_so in [
-        (NAMELESS, FINE, True), (NAMELESS, MISSING, True), (NAMELESS, replace(FINE, reason=Reason.PARKED), True),
+        (NAMELESS, FINE, True), (NAMELESS, MISSING, True),
+        (NAMELESS, structs.replace(FINE, reason=Reason.PARKED), True),
         (NAMELESS, SILENT, True), (NAMELESS, NO_NAME, False),
         (NAMELESS, Observation(Status.DNS_ERROR, Reason.DNS_ERROR), False),
-        (NAMELESS, replace(SILENT, inferred=True), False), (NAMELESS, replace(SILENT, held=True), False),
+        (NAMELESS, structs.replace(SILENT, inferred=True), False),
+        (NAMELESS, structs.replace(SILENT, held=True), False),
         (DEAD, FINE, True), (DEAD, SILENT, False), (DEAD, NO_NAME, False), (QUIET, FINE, False),
         (UNKNOWN_HOST, FINE, False),
     ]:  # fmt: skip

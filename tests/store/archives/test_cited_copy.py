@@ -1,7 +1,6 @@
 """Cited copies: known at intake, out of the link checker's rounds, snapshots of their originals, gone with them."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from support.observations import FINE, GONE, LOST
 from support.stored import WikiInStore, key, open_wiki
 

@@ -5,9 +5,10 @@ import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
+from msgspec.structs import replace
 from psycopg.conninfo import make_conninfo
 from support.database_copy import copy_of
 from support.killing import open_killer, twice

@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from random import Random
 from typing import Any, Final
 from uuid import UUID, uuid4
@@ -10,6 +9,7 @@ from uuid import UUID, uuid4
 import aiohttp
 import msgspec
 import pytest
+from msgspec.structs import replace
 from support.observations import FINE, LOST
 from support.remote import TOKEN, crawler_client, open_bad_network, open_server, posted_call, server_config
 from support.stored import WikiInStore
@@ -105,7 +105,7 @@ def far_checked(url: StoredUrl, host: StoredHost, day: int = 100, seen: Observat
 
 
 def seeing(**other: object) -> Callable[[Sighting], Sighting]:
-    return lambda report: replace(report, seen=replace(FINE, **other))  # type: ignore[arg-type]
+    return lambda report: replace(report, seen=replace(FINE, **other))
 
 
 def leading_to(target: object, reason: Reason = Reason.MOVED) -> Callable[[Sighting], Sighting]:

@@ -3,7 +3,6 @@
 import re
 import zlib
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +11,7 @@ from uuid import uuid4
 import aiohttp
 import msgspec
 import pytest
+from msgspec.structs import replace
 from support.databases import all_rows
 from support.observations import FINE
 from support.remote import CRAWLERS as FAR

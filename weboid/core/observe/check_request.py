@@ -3,8 +3,10 @@
 ``checking/checker`` follows the request alone; what it finds out about the host is in the observation.
 """
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from weboid.core.document.face import NO_FACE, Face
 from weboid.core.document.portrait import BLANK, Portrait, is_replaced
@@ -24,8 +26,7 @@ _REVIEW_DAYS: Final = 4 * LOOK_DAYS
 """Once in so many days the code of a dead URL is asked for once more as a browser would."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckRequest:
+class CheckRequest(Struct, frozen=True):
     """One check of a URL in normal form.
 
     `needs` are the specials to rely on, `known` those that were seen before and are tried anew. `looks`: the document

@@ -1,8 +1,9 @@
 """The raw response of one check, and what was observed in it. A server's failure is a value, not an exception."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from weboid.core.document.document import Document, document_from, document_of, is_html
 from weboid.core.document.face import Face
@@ -14,8 +15,7 @@ from weboid.core.record.status import Status
 from weboid.core.url.urls import Url
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(Struct, frozen=True):
     """One redirect: the URL that sent it, its code, and its target (absolute, as resolved)."""
 
     url: str
@@ -23,8 +23,7 @@ class Hop:
     location: str
 
 
-@dataclass(frozen=True)
-class RawResponse:
+class RawResponse(Struct, frozen=True, dict=True):
     """The last response of one check. Exactly one of `code` and `fault` is set.
 
     `final` is the URL that gave this response or fault; `headers` has lower-case names with the first value of each,
@@ -44,7 +43,7 @@ class RawResponse:
     """HEAD had been tried before, and its answer was not reliable (C-1)."""
     bare: bool = False
     """It was requested with the fewest headers, after a 431 (U-4)."""
-    reading: MarkupReader | None = field(default=None, compare=False, repr=False)
+    reading: MarkupReader | None = None
     """What was read of the document while it arrived."""
 
     @cached_property
@@ -56,8 +55,7 @@ class RawResponse:
         return document_from(self.reading, self.final) if self.reading else document_of(self.body, kind, self.final)
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(Struct, frozen=True):
     """The result of one check, by itself. `inferred` = taken over from another contact with the same host (C-5).
 
     `target` is where a redirect led: a Url, or text if that is none (``mailto:…``, an app's scheme).

@@ -5,9 +5,10 @@ failure here.
 """
 
 import re
-from dataclasses import replace
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from weboid.core.observe.content import content_suspicion
 from weboid.core.observe.failing_codes import REFUSING

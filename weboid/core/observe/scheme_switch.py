@@ -3,8 +3,9 @@
 A URL that works under the other scheme counts as reachable, whatever is wrong under its own; it has only one record.
 """
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason

@@ -3,9 +3,10 @@
 Only ``core/verdict/judge`` changes records; what can be derived from them (verdicts) is not in them.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from weboid.core.record.history import History
 from weboid.core.record.reasons import Reason
@@ -42,8 +43,7 @@ class UrlRecord(NamedTuple):
         return self.history[0].first if self.history else None
 
 
-@dataclass(frozen=True, slots=True)
-class HostRecord:
+class HostRecord(Struct, frozen=True):
     """One host's memory: its own streak of contacts that failed before any HTTP answer came (C-5)."""
 
     streak: Streak = NO_STRIKES

@@ -8,11 +8,12 @@ hosts a month) cannot explain it, and never for longer than HOLD_DAYS.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from ipaddress import ip_network
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.record import HostRecord, UrlRecord
@@ -136,8 +137,7 @@ def names_fail(seen: Observation) -> bool:
     return seen.status in _NAMES_FAIL and is_host_failure(seen)
 
 
-@dataclass(frozen=True, slots=True)
-class Contacts:
+class Contacts(Struct, frozen=True):
     """The visits of a day to the hosts of a group.
 
     `answered`: steady hosts that answered again; `failed`: the keys of the domains of steady hosts that failed, and

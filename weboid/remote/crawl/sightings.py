@@ -5,7 +5,9 @@ from what is stored, by the same functions as in a visit next to the database (D
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.days import NEVER_DUE
@@ -22,8 +24,7 @@ from weboid.store.upkeep.big_death import weighed
 from weboid.store.urls.url import find_records
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
+class Sighting(Struct, frozen=True):
     """One URL of a visit: what was seen on a day, and the effect on its host.
 
     `seen` is None where nothing can be concluded: the URL is put off for so many `days`.

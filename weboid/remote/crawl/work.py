@@ -8,11 +8,12 @@ has failed so does it with the same arguments. What is written together is decid
 import logging
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import monotonic
 from typing import Annotated, Final
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from weboid.config import CrawlConfig
 from weboid.core.record.moment import HOURS, Moment

@@ -4,9 +4,10 @@ Nothing here speaks to the database, and no other module knows the order of colu
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Final, NamedTuple
+
+from msgspec import Struct, field
 
 from weboid.core.document.face import NO_FACE, Face
 from weboid.core.document.portrait import Portrait, unpacked_portrait
@@ -39,8 +40,7 @@ class HostKey(NamedTuple):
     host_key: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoredHost:
+class StoredHost(Struct, frozen=True):
     """A host as a round reads it."""
 
     key: HostKey
@@ -52,8 +52,7 @@ class StoredHost:
     """Its answer for made-up URLs, as far as known (C-11)."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredUrl:
+class StoredUrl(Struct, frozen=True):
     """A URL as a round reads it."""
 
     key: UrlKey

@@ -7,6 +7,8 @@ to ``store/urls``.
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from weboid.core.observe.observation import Observation
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.record.policy import DEFAULT, LOOSEST, STRICTEST, Policy, proven
@@ -36,8 +38,7 @@ from weboid.store.urls.url import find_urls
 from weboid.store.urls.wiki_dead import list_waiting, record_for_wikis
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """One URL of a visit, judged on `day`: its record and its host's, before and after. `due` is its next_check.
 
     `seen` is None where nothing can be concluded (a fault of ours): the record stays, the URL is due another day.

@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
+from msgspec import structs
+
 from weboid.core.record.days import iso
 from weboid.core.record.policy import MANY_USES, Policy, is_near, proven
 from weboid.core.record.record import HostRecord
@@ -57,7 +59,7 @@ def _weighing(record: HostRecord, *, longer: bool = True, width: int | None = No
     """The record with the longer span or without it, and with so many days of evidence at most."""
     known = record.streak.evidence
     known = known._replace(longer=longer, width=known.width if width is None else min(known.width, width))
-    return replace(record, streak=replace(record.streak, evidence=known))
+    return structs.replace(record, streak=replace(record.streak, evidence=known))
 
 
 def _as_said(record: HostRecord, word: AlarmKind, policy: Policy) -> HostRecord:

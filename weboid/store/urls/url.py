@@ -2,9 +2,10 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from math import ceil
 from typing import Final
+
+from msgspec.structs import replace
 
 from weboid.core.document.face import NO_FACE
 from weboid.core.record.moment import Moment
