@@ -44,7 +44,7 @@ LINES: Final = {
     "cli/terminal": 467,
     "config": 1150,
     "core/archive": 2810,
-    "core/document": 1_825,
+    "core/document": 1_826,
     "core/observe": 1_380,
     "core/record": 949,
     "core/signs": 1_410,

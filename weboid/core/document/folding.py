@@ -30,7 +30,8 @@ class Phrases(tuple[str, ...]):
 
     def likely_in(self, text: str) -> Iterable[str]:
         """Those of which the longest word stands in a text, and all without spaces; in their order."""
-        found = self._known & words_of(text) | self._known & {""}
+        words = words_of(text) if len(text) <= _KEPT_CHARS else frozenset(text.split())
+        found = self._known & words | self._known & {""}
         return map(self.__getitem__, sorted(place for word in found for place in self._places[word]))
 
 
@@ -61,7 +62,7 @@ def segments(title: str) -> tuple[str, ...]:
     return (title, *_SEPARATOR.split(title))
 
 
-@lru_cache(_KEPT)
+@lru_cache(_KEPT // 4)
 def words_of(text: str) -> frozenset[str]:
     """The words of a list separated by spaces, unchanged."""
     return frozenset(text.split())
