@@ -29,7 +29,6 @@ from weboid.store.pages.wiki import record_wiki
 
 TODAY: Final = 1_000
 LINKS_A_PAGE: Final = 500
-_CHECKS: Final = 30
 _KINDS: Final = 100_000
 """Lives of which hardly two are equal, as on a wiki; each URL has one of them."""
 _FINE: Final = Observation(Status.FINE, Reason.OK, http=200)
@@ -115,7 +114,7 @@ def _life(chance: random.Random) -> tuple[UrlRecord, int]:
     throw = chance.random()
     seen = next(seen for share, seen in _LIVES if throw <= share)
     record, due = UNTRIED, TODAY
-    for turn, day in enumerate(sorted(chance.sample(range(TODAY), _CHECKS))):
+    for turn, day in enumerate(sorted(chance.sample(range(TODAY), 30))):
         record, due = judge(record, seen[turn // 3 % len(seen)], day)
     return record, due
 
