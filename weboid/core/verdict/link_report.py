@@ -365,8 +365,9 @@ def place(link: LinkReport) -> tuple[Any, ...]:
 
 
 @lru_cache(65_536)
-def _labels(host: str) -> tuple[str, ...]:
-    return tuple(reversed_name(host).split("."))
+def _labels(host: str) -> str:
+    """The labels in one text, which is compared sooner than a tuple of them and sorts as that does."""
+    return reversed_name(host).replace(".", "\0")
 
 
 def cited_on(link: LinkReport, day: int) -> LinkReport:
