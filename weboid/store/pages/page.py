@@ -7,6 +7,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
@@ -43,11 +44,16 @@ class PageUrls:
 
     def is_settling(self, day: int) -> bool:
         """Returns whether on that day the links may still follow the mark, so that they have to be read again (P-5)."""
-        first, last = date_of(day - _SETTLING_DAYS), date_of(day + 1)
-        return self.mark is not None and int(f"{first:%Y%m%d}000000") <= self.mark <= int(f"{last:%Y%m%d}235959")
+        first, last = _settling_marks(day)
+        return self.mark is not None and first <= self.mark <= last
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", packed_keys(self.urls))
+
+
+@lru_cache(2)
+def _settling_marks(day: int) -> tuple[int, int]:
+    return int(f"{date_of(day - _SETTLING_DAYS):%Y%m%d}000000"), int(f"{date_of(day + 1):%Y%m%d}235959")
 
 
 @dataclass(slots=True)

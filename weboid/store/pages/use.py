@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import starmap
+from itertools import repeat, starmap
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Final
@@ -202,12 +202,13 @@ async def _record_urls(
     conn: Connection, new: Sequence[UrlKey], urls: Mapping[UrlKey, Url], day: int
 ) -> dict[UrlKey, CitedCopy]:
     """Records URLs that are not known yet, and makes those due that are no cited copies; returns these."""
-    cited = {key: copy for key in new if (copy := cited_copy_of(key, urls[key], day))}
+    found = [urls[key] for key in new]
+    cited = {key: copy for key, url in zip(new, found, strict=True) if (copy := cited_copy_of(key, url, day))}
     if new:
-        found = ((*key, *urls[key], NEVER_DUE if key in cited else day) for key in new)
+        days = [NEVER_DUE if key in cited else day for key in new] if cited else repeat(day, len(new))
         rows = (  # no path has a tab or a backslash (L-6)
             f"{bucket}\t{host_key}\t{url_key}\t{_SCHEMES[scheme]}\t{port}\t{path}\t{due}\n"
-            for bucket, host_key, url_key, scheme, _, port, path, due in found
+            for (bucket, host_key, url_key), (scheme, _, port, path), due in zip(new, found, days, strict=True)
         )
         await write_rows(conn, URL_SQL["record_urls"], rows)
     if cited:
