@@ -7,11 +7,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final
 
-from weboid.core.record.days import date_of
+from weboid.core.record.days import iso
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.store.db.rows import columns_of
@@ -44,16 +43,11 @@ class PageUrls:
 
     def is_settling(self, day: int) -> bool:
         """Returns whether on that day the links may still follow the mark, so that they have to be read again (P-5)."""
-        first, last = _settling_marks(day)
-        return self.mark is not None and first <= self.mark <= last
+        first, last = (iso(each).replace("-", "") for each in (day - _SETTLING_DAYS, day + 1))
+        return self.mark is not None and int(f"{first}000000") <= self.mark <= int(f"{last}235959")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keys", packed_keys(self.urls))
-
-
-@lru_cache(2)
-def _settling_marks(day: int) -> tuple[int, int]:
-    return int(f"{date_of(day - _SETTLING_DAYS):%Y%m%d}000000"), int(f"{date_of(day + 1):%Y%m%d}235959")
 
 
 @dataclass(slots=True)
