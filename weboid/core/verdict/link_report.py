@@ -366,8 +366,7 @@ def place(link: LinkReport) -> tuple[Any, ...]:
 
 @lru_cache(65_536)
 def _labels(host: str) -> str:
-    """The labels in one text, which is compared sooner than a tuple of them and sorts as that does."""
-    return reversed_name(host).replace(".", "\0")
+    return reversed_name(host).replace(".", "\0")  # compared sooner than a tuple of the labels, and sorts as that does
 
 
 def cited_on(link: LinkReport, day: int) -> LinkReport:
