@@ -5,13 +5,16 @@
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from hashlib import sha256
 from itertools import chain
 from typing import Final
 
+import msgspec
+
 from weboid.core.record.policy import Policy
+from weboid.core.url.farms import Farm
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url
 from weboid.core.verdict.kept_copies import Services
@@ -32,6 +35,12 @@ from weboid.web.answer.wiki_names import Wikis
 from weboid.web.answer.wiki_namespaces import WikiNamespaces
 from weboid.web.request.parameters import PageQuery
 from weboid.web.request.problem import Problem
+
+
+def setup_of(policy: Policy, services: Services, farms: Iterable[Farm]) -> str:
+    """A text that differs with the settings on which answers depend; all processes with the same ones have the same."""
+    made_of = (policy, sorted(services.items()), list(farms))
+    return sha256(msgspec.json.encode(made_of, order="deterministic")).hexdigest()
 
 
 class Answers:
@@ -55,8 +64,7 @@ class Answers:
         self.services: Final = services
         self.hints: Final = LiveHints(targets, policy)
         self.large: Final = LargeAnswers()
-        self.setup: Final = sha256(repr((policy, sorted(services.items()), wikis.farms)).encode()).hexdigest()
-        """Differs with the settings on which answers depend."""
+        self.setup: Final = setup_of(policy, services, wikis.farms)
         self._policy = policy
         self._today = today
         self._selector = LinkSelector(pool, LivePageCache(live), self.namespaces, self.large)
