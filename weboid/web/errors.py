@@ -27,7 +27,8 @@ log = logging.getLogger(__name__)
 _HTTP_KEYS: Final = {405: "method", 400: "request", 413: "too-long", 414: "too-long"}
 _REFUSALS: Final = (429, 503)
 _HELD_S: Final = (0.1, 0.2)
-"""For so long refusals are held back, in turns of the loop of their own: some callers come again at once (O-8)."""
+"""For so long refusals are held back, or for up to a second if they are many: some callers come again at once (O-8)."""
+_A_SECOND: Final = 1_000
 _TYPES: Final = {each: payload_format(each).content_type for each in (Format.JSON, Format.XML)} | {
     Format.HTML: html.CONTENT_TYPE,
     Format.JS: SCRIPT_TYPE,
@@ -46,6 +47,7 @@ class Errors:
 
     problem_page: ProblemPage
     _rendered: Rendered = field(default_factory=Rendered)
+    _held: list[Problem] = field(default_factory=list)
 
     @property
     def middleware(self) -> Middleware:
@@ -69,7 +71,11 @@ class Errors:
             # An answer that has been sent in part can only be broken off: an error would be in the middle of a file.
             raise ConnectionResetError("a part of the answer has been sent already") from error
         if problem.http in _REFUSALS:
-            await asyncio.sleep(uniform(*_HELD_S))
+            self._held.append(problem)
+            try:
+                await asyncio.sleep(max(uniform(*_HELD_S), min(len(self._held) / _A_SECOND, 1.0)))
+            finally:
+                self._held.pop()
         response = await self._response(request, problem)
         if isinstance(error, web.HTTPMethodNotAllowed):
             response.headers[hdrs.ALLOW] = ", ".join(sorted(error.allowed_methods))
