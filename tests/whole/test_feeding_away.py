@@ -58,7 +58,7 @@ def _sibling(url: Url) -> UrlKey:
         (["feed", "events", "--once", "--farm", "wmflabs", "--day", "101"], b"INSERT INTO stream_position"),
         (["maintain", "--day", "101"], b"INSERT INTO dataset"),
         (["check-store", "--day", "101"], b"FROM url"),
-        (["rekey", "--day", "101"], b"UPDATE url SET bucket"),
+        (["rekey", "--day", "101"], b"DELETE FROM url"),
     ],
     ids=["dump", "pass", "events", "maintain", "check-store", "rekey"],
 )
