@@ -365,12 +365,6 @@ async def test_made_up_pages_fill_no_disk_and_waste_no_wikis_time(site: Site, mo
     assert await site.wiki.rows("SELECT count(*) FROM pending") == [(100,)]
 
 
-async def test_one_url_is_shown_of_one_page_whatever_it_costs_to_ask(site: Site) -> None:
-    for pages in ("pageid=1|2", "title=Page 1|Page 2"):
-        status, body, _ = await site.fetch(f"/api/url?{WIKI}&{pages}&url={quote(DEAD, safe='')}")
-        assert (status, "Page 2" in body) == (400, False)
-
-
 async def test_a_file_that_breaks_off_holds_no_error_in_its_midst(
     site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

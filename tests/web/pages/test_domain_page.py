@@ -2,7 +2,7 @@
 
 import pytest
 import pytest_asyncio
-from support.listed import WIKI, add_pages, key_of_error, texts
+from support.listed import WIKI, add_pages, texts
 from support.people import People
 from support.stored import key
 from support.webservice import TODAY, Site
@@ -58,20 +58,6 @@ async def test_a_domain_of_a_wiki_leads_to_its_list_in_all_formats(filled: Site)
     for address in links:
         assert (await filled.fetch(address))[0] == 200, address
     assert "Its first links and the pages" not in body
-
-
-@pytest.mark.parametrize(
-    ("domain", "error"),
-    [
-        ("nothing.demo", (404, "unknown-domain")),
-        ("co.uk", (400, "domain-wide")),
-        ("%22%3E%3Cb%3E", (400, "domain")),
-        ("dead.demo?dbname=nowiki@wmflabs", (404, "unknown-wiki")),
-    ],
-)
-async def test_what_is_no_domain_of_ours_is_an_error(site: Site, domain: str, error: tuple[int, str]) -> None:
-    path = f"/domain/{domain}"
-    assert await key_of_error(site, path if "?" in path else f"{path}?a=b") == error
 
 
 async def test_a_name_is_found_in_any_form_and_shown_in_both(site: Site) -> None:

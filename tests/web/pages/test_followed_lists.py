@@ -72,12 +72,6 @@ async def test_of_many_pages_with_spam_the_first_are_counted_and_a_rare_namespac
     assert "CSV has up to 100,000 rows" in await filled.text(f"{SPAM}&lang=en")
 
 
-@pytest.mark.parametrize("query", ["sort=oldest", "sort=most&after=3", "sort=newest&after=3", "namespace=x"])
-async def test_what_no_list_of_spam_has_is_an_error(site: Site, query: str) -> None:
-    key = query.partition("&")[2].partition("=")[0] or query.partition("=")[0]
-    assert await key_of_error(site, f"{SPAM}&format=csv&{query}") == (400, key)
-
-
 async def test_new_spam_can_be_followed(filled: Site) -> None:
     feed = await filled.text(f"/feeds/spam?{WIKI}&lang=en")
     assert atom_texts(feed, "a:entry/a:title/text()") == ["P11", "P12", "P13", "P14"]
@@ -131,8 +125,6 @@ async def test_doubtful_links_can_be_followed_until_they_are_doubtful_no_more(fi
     assert (listed["next"], listed["total"]) == (None, {"value": 2, "exactness": "at-least"})
     for other in ("&domain=c.demo", "&namespace=9", "&domain=b.demo&path=/nowhere", "&copy=with"):
         assert texts(await filled.text(path + other)) == [], other
-    assert await key_of_error(filled, f"/feeds/dead?{WIKI}&verdict=doubtful&repaired=no") == (400, "dead-only")
-    assert await key_of_error(filled, f"/feeds/dead?{WIKI}&verdict=working") == (400, "verdict")
     async with filled.wiki.pool.connection() as conn:
         await record_weeks(conn, {WALLED}, lambda _: FINE)
     assert not any("b.demo/wall" in each for each in texts(await filled.text(path)))

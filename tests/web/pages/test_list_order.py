@@ -91,27 +91,6 @@ async def test_more_than_are_counted_are_called_at_least_so_many(filled: Site, m
         assert await key_of_error(filled, JSON + query) == (400, "sort-many")
 
 
-@pytest.mark.parametrize(
-    ("query", "key"),
-    [
-        ("sort=page", "sort"),
-        ("repaired=with", "repaired"),
-        ("namespace=-1", "namespace"),
-        ("category=%5B", "category"),
-        ("category=A&domain=dead.demo", "domain-or-category"),
-        ("verdict=doubtful&sort=oldest", "dead-only"),
-        ("verdict=doubtful&repaired=no", "dead-only"),
-        ("verdict=doubtful&sort=newest&after=1.2.3.4", "after"),
-        ("sort=newest&after=1.2.3.4", "after"),
-        ("after=1.2.3.4.5", "after"),
-        ("sort=newest&after=32768.1.1.1.1", "after"),
-    ],
-)
-async def test_what_no_list_has_is_an_error_in_any_format(site: Site, query: str, key: str) -> None:
-    assert await key_of_error(site, f"{JSON}&{query}") == (400, key)
-    assert await key_of_error(site, f"{DEAD_LIST}&format=csv&{query}") == (400, key)
-
-
 async def test_a_category_of_a_silent_wiki_is_no_empty_list(site: Site) -> None:
     site.source.silent = True
     assert await key_of_error(site, f"{JSON}&category=Silent") == (503, "wiki-silent")
@@ -196,10 +175,6 @@ async def test_a_list_can_be_followed_as_a_feed(filled: Site, query: str, wanted
         len({*texts_of(feed, "a:id/text()"), *(each for other in others for each in texts_of(other, "a:id/text()"))})
         == 4
     )
-
-
-async def test_a_feed_of_a_page_and_a_domain_is_an_error(site: Site) -> None:
-    assert await key_of_error(site, f"/feeds/dead?{WIKI}&page=1&domain=dead.demo") == (400, "domain-or-category")
 
 
 @pytest.mark.parametrize("query", ["", "&domain=b.demo"])

@@ -44,4 +44,3 @@ async def test_what_cannot_be_repaired_says_why(site: Site) -> None:
     assert "There is nothing to be repaired." in body
     assert texts(body, "//code") == ["{{nobots}}"]
     assert (await site.fetch(PATH.replace("revid=7", "revid=8")))[0] == 409
-    assert (await site.fetch(PATH.replace("revid=7", "revid=")))[0] == 400

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 from support.browser import needs_browser, open_browser, open_page
-from support.listed import WIKI, answer_to, key_of_error, texts
+from support.listed import WIKI, answer_to, texts
 from support.webservice import Site
 
 from weboid.web.http.page_script import SCRIPT, SOURCE
@@ -40,9 +40,6 @@ async def test_a_wiki_is_asked_once_for_what_was_typed(site: Site) -> None:
     assert all(each["titles"] == ["Berlin", "Bern"] for each in answers)
     assert (await answer_to(site, "/api/titles?dbname=TESTWIKI&title=Be"))["titles"] == ["Berlin", "Bern"]
     assert site.source.asked == 1
-    assert await key_of_error(site, "/api/titles?dbname=nowiki&title=Be") == (404, "unknown-wiki")
-    for title in ("", "%5B", "x" * 400):
-        assert await key_of_error(site, f"/api/titles?{WIKI}&title={title}") == (400, "title")
 
 
 @pytest.mark.parametrize("trouble", ["slow", "silent"])

@@ -32,10 +32,8 @@ async def test_a_wiki_shows_what_was_counted_and_where_its_dead_links_are(site: 
             assert (await site.fetch(address))[0] == 200, address
 
 
-async def test_what_was_not_counted_yet_is_said_and_another_wiki_is_not_found(site: Site) -> None:
+async def test_what_was_not_counted_yet_is_said(site: Site) -> None:
     assert "have not been counted yet" in await site.text(PATH)
-    assert (await site.fetch("/wiki/nowiki@wmflabs"))[0] == 404
-    assert (await site.fetch("/wiki/%22%3E%3Cb%3E"))[0] == 400
 
 
 @pytest.mark.parametrize(("days", "bars", "changed"), [(1, 0, []), (30, 30, ["3", "1"]), (300, 43, ["18", "6"])])

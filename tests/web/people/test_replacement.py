@@ -246,13 +246,3 @@ async def test_only_what_was_seen_is_taken_back(anna: Scene) -> None:
     for archive in ("", "x", "-1", "99999", "٠"):
         assert (await anna.browser.send("/replacement/remove", form | {"archive": archive})).status == 400
     assert [each.target for each in await anna.stored()] == ["http://newer.demo/"]
-
-
-async def test_the_page_needs_a_weblink_that_is_known(anna: Scene) -> None:
-    for path, status in (
-        ("/replacement", 400),
-        ("/replacement?url=x", 400),
-        ("/replacement?url=http://nowhere.demo/", 404),
-        (f"{PAGE}&dbname=%27--", 400),
-    ):
-        assert (await anna.browser.open(path)).status == status

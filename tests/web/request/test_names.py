@@ -41,21 +41,6 @@ async def test_a_page_has_an_address_to_share(site: Site) -> None:
     assert (status, "AC/DC" in body) == (404, True)
 
 
-@pytest.mark.parametrize(
-    ("query", "status"),
-    [
-        ("dbname=nowhere.example&title=Page_1", 400),
-        (f"dbname={_WIKI}&title=nowhere.example/wiki/Page_1", 404),
-        (f"dbname={_WIKI}&title=AC/DC", 404),
-        ("title=http://nowhere.example/wiki/Page_1", 400),
-        ("title=http://wiki.demo/nothing", 400),
-        ("dbname=wiki.demo", 400),
-    ],
-)
-async def test_what_names_no_page_is_said_to_be_none(site: Site, query: str, status: int) -> None:
-    assert (await site.fetch(f"/externalLinkInfo?{query}"))[0] == status
-
-
 async def test_all_wikis_are_listed_and_the_only_one_is_filled_in(site: Site) -> None:
     page = await site.text("/wikis")
     assert _WIKI in page
