@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from lxml import etree
-from support.listed import WIKI, add_pages, answer_to, key_of_error, walked
+from support.listed import WIKI, add_pages, answer_to, key_of_error, texts, walked
 from support.observations import FINE
 from support.stored import key
 from support.webservice import TODAY, WALLED, Site, record_weeks
@@ -51,13 +51,17 @@ async def test_pages_with_spam_have_a_total_an_order_and_a_namespace(
         "&namespace=9": [],
     }.items():
         documents = await walked(filled, f"{SPAM}{query}&format=json")
-        assert pages_of(documents) == wanted, query
+        pages = [(page["id"], page["title"], page["spam"]) for each in documents for page in each["pages"]]
+        assert pages == [(page, f"P{page}", PAGES[page]) for page in wanted], query
         assert documents[0]["total"] == {"value": len(wanted), "exactness": "exact"}
         lines = (await filled.text(f"{SPAM}{query}&format=csv")).split()[1:]
         assert [int(line.partition(",")[0]) for line in lines] == wanted, query
     newest = await walked(filled, f"{SPAM}&sort=newest&format=json")
     assert pages_of(newest) == [11, 12, 13, 14][:rows]
     assert newest[0]["pages"][0]["day"] == "2017-04-20"
+    body = await filled.text(f"{SPAM}&lang=en")
+    assert texts(body, '//ul[@class="pages"]/li/a') == [f"P{page}" for page in PAGES][:rows]
+    assert "2 spam" in body
 
 
 async def test_of_many_pages_with_spam_the_first_are_counted_and_a_rare_namespace_is_found(
@@ -110,12 +114,12 @@ async def test_doubtful_links_are_chosen_by_namespace_and_category(
 
 
 async def test_doubtful_links_can_be_followed_until_they_are_doubtful_no_more(filled: Site) -> None:
-    def texts(body: str) -> list[str]:
+    def titles(body: str) -> list[str]:
         return [each.partition(" on ")[0] for each in atom_texts(body, "a:entry/a:title/text()")]
 
     path = f"/feeds/dead?{WIKI}&verdict=doubtful&lang=en"
     feed = await filled.text(path)
-    assert any(WALLED.removeprefix("http://") in each for each in texts(feed))
+    assert any(WALLED.removeprefix("http://") in each for each in titles(feed))
     assert atom_texts(feed, "a:title/text()") == ["Newly doubtful links in testwiki@wmflabs"]
     assert {*atom_texts(feed, "//a:id/text()")}.isdisjoint(
         atom_texts(await filled.text(f"/feeds/dead?{WIKI}"), "//a:id/text()")
@@ -124,7 +128,7 @@ async def test_doubtful_links_can_be_followed_until_they_are_doubtful_no_more(fi
     assert pages_of([listed]) == [11, 13]
     assert (listed["next"], listed["total"]) == (None, {"value": 2, "exactness": "at-least"})
     for other in ("&domain=c.demo", "&namespace=9", "&domain=b.demo&path=/nowhere", "&copy=with"):
-        assert texts(await filled.text(path + other)) == [], other
+        assert titles(await filled.text(path + other)) == [], other
     async with filled.wiki.pool.connection() as conn:
         await record_weeks(conn, {WALLED}, lambda _: FINE)
-    assert not any("b.demo/wall" in each for each in texts(await filled.text(path)))
+    assert not any("b.demo/wall" in each for each in titles(await filled.text(path)))

@@ -7,15 +7,13 @@ from support.intakes import release_pages
 from support.listed import WIKI, add_pages, answer_to, texts, walked
 from support.observations import FINE, LOST, WALL
 from support.stored import key
-from support.webservice import DEAD, MOVED, TODAY, WALLED, Site
+from support.webservice import DEAD, TODAY, WALLED, Site
 
 from weboid.core.url.farms import WMF
-from weboid.store.pages.spam import record_spam_links
 from weboid.store.people.report import record_report
 from weboid.store.urls.url import find_urls
 
 DEAD_LIST = f"/lists/dead?{WIKI}"
-SPAM_LIST = f"/lists/spam?{WIKI}"
 
 
 def links(documents: list[Any]) -> list[tuple[int, str]]:
@@ -163,20 +161,6 @@ async def test_hosts_below_a_suffix_below_a_domain_are_listed_too(site: Site, mo
     for verdict, kind in (("dead", "dead"), ("doubtful", "wall")):
         found = links(await walked(site, f"{DEAD_LIST}&format=json&domain=amazonaws.com&verdict={verdict}"))
         assert found == [(20, f"http://{host}/{kind}") for host in hosts]
-
-
-async def test_pages_with_spam_are_each_listed_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weboid.web.pages.spam_pages.ROWS", 2)
-    await add_pages(site, {page: (f"P{page}", []) for page in range(10, 15)})
-    async with site.wiki.pool.connection() as conn:
-        urls = {key(url): url for url in (MOVED, DEAD)}
-        await record_spam_links(conn, site.wiki.wiki.wiki, dict.fromkeys(range(10, 15), urls))
-    documents = await walked(site, f"{SPAM_LIST}&format=json")
-    pages = [(page["id"], page["title"], page["spam"]) for document in documents for page in document["pages"]]
-    assert pages == [(page, f"P{page}", 2) for page in range(10, 15)]
-    body = await site.text(f"{SPAM_LIST}&lang=en")
-    assert texts(body, '//ul[@class="pages"]/li/a') == ["P10", "P11"]
-    assert "2 spam" in body
 
 
 async def test_people_get_headings_a_form_and_the_way_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
