@@ -322,6 +322,9 @@ async def test_a_database_that_is_gone_is_reported_with_a_key_and_no_trace(site:
     for path, words in (
         ("/status?lang=en", "The database does not answer"),
         ("/status?format=json", "weboid-error-store"),
+        ("/api/page?dbname=testwiki@wmflabs&pageid=1", "weboid-error-store"),
+        ("/?lang=en", "The database does not answer"),
+        ("/healthz", "database"),
     ):
         status, body, response = await site.fetch(path)
         assert (status, response.headers["Retry-After"]) == (503, "30")

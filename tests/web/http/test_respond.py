@@ -1,4 +1,4 @@
-"""What all answers share: headers, methods, caching; static files, source and health."""
+"""What all answers share: headers, methods, caching; static files and source."""
 
 import asyncio
 import io
@@ -74,16 +74,6 @@ async def test_an_answer_is_compressed_as_its_caller_accepts(site: Site) -> None
         async with site.client.get(site.url + address_of("openapi"), headers={"Accept-Encoding": accepted}) as response:
             assert response.headers.get("Content-Encoding") == coding
             assert await response.json()
-
-
-async def test_health_says_ok_and_a_database_that_is_gone_is_reported_as_503(site: Site) -> None:
-    assert (await site.fetch("/healthz"))[:2] == (200, "ok\n")
-    await site.wiki.pool.close()
-    for path in ("/healthz", API, "/"):
-        status, body, response = await site.fetch(path)
-        assert status == 503, body
-        assert response.headers["Retry-After"] == "30"
-        assert "database" in body
 
 
 async def test_a_block_that_is_cancelled_again_while_it_ends_is_cancelled_and_nothing_else() -> None:
