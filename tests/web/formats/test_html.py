@@ -1,10 +1,7 @@
-import re
-
 from support.listed import nodes
 from support.webservice import BROKEN, DEAD, EXAMPLE, PDF, SCRIPT, SPOOFED, WALLED, Site
 
 from weboid.web.formats.html import address_html
-from weboid.web.http import page_script
 
 PAGE = "/externalLinkInfo?dbname=testwiki@wmflabs"
 
@@ -34,20 +31,10 @@ async def test_all_links_are_listed_when_asked_for(site: Site) -> None:
     assert "pdf, 1,234 KiB" in body
 
 
-async def test_verdict_duration_reason_and_history_are_in_words(site: Site) -> None:
-    body = await site.text(f"{PAGE}&pageid=1&lang=en")
-    assert "dead for 3 weeks" in body
-    assert "The server reports that the page does not exist." in body
-    assert "page not found (HTTP 404)" in body
-    body = await site.text(f"{PAGE}&pageid=1&lang=de")
-    assert "tot seit 3 Wochen" in body
-    assert "Seite nicht gefunden (HTTP 404)" in body
-    assert '<html lang="de" dir="ltr">' in body
-
-
 async def test_the_language_is_the_browsers_unless_one_is_named(site: Site) -> None:
     _, body, response = await site.fetch(f"{PAGE}&pageid=1", Accept_Language="de-LI, en;q=0.5")
     assert '<html lang="de"' in body
+    assert all(words in body for words in ("tot seit 3 Wochen", "Seite nicht gefunden (HTTP 404)"))
     assert "Accept-Language" in response.headers["Vary"]
     assert "(weboid-page-title)" in await site.text(f"{PAGE}&pageid=1&uselang=qqx")
 
@@ -70,21 +57,9 @@ async def test_the_start_page_names_wikis_and_pages_with_their_dead_links(site: 
     assert (await site.fetch("/externalLinkInfo"))[0] == 200
 
 
-async def test_a_page_can_be_named_by_its_title(site: Site) -> None:
-    status, body, _ = await site.fetch(f"{PAGE}&title=Page_2&all=1")
-    assert (status, shown(body)) == (200, ["http://fine.demo/"])
-
-
 async def test_the_title_of_an_answer_names_the_page_so_that_tabs_can_be_distinguished(site: Site) -> None:
     for page, name in ((1, "Page 1"), (3, '"><script>alert(1)</script>⟨U+202E⟩gnp.⟨U+2028⟩ & <b>')):
         body = await site.text(f"{PAGE}&pageid={page}")
         assert nodes(body, "//head/title/text()") == [f"{name} – External links"]
+        assert name in nodes(body, "//h1")[0].text_content()
     assert nodes(await site.text(f"{PAGE}&pageid=1|2"), "//head/title/text()") == ["External links"]
-
-
-async def test_hostile_titles_and_urls_stay_text_and_hide_nothing(site: Site) -> None:
-    body = await site.text(f"{PAGE}&pageid=3")
-    assert [node.text for node in nodes(body, "//script | //b")] == [page_script.SCRIPT]
-    assert "⟨U+202E⟩gnp.⟨U+2028⟩" in nodes(body, "//h1")[0].text_content()
-    assert not re.search("[\u202a-\u202e\u2028]", body)
-    assert shown(body) == [BROKEN]
