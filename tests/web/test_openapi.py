@@ -6,7 +6,6 @@ import re
 import sys
 from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import Collection, Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -14,7 +13,7 @@ from urllib.parse import urlencode
 import jsonschema_rs
 import pytest
 from aiohttp import web
-from support.webservice import Site, open_service
+from support.webservice import Site
 
 from weboid.bot.decisions import RepairAction
 from weboid.core.archive.copies import CopyOrigin, CopyState, DistanceTo
@@ -207,12 +206,10 @@ async def test_who_goes_by_the_description_alone_finds_it_true(site: Site, tmp_p
 
 @pytest.mark.long
 @pytest.mark.timeout(120)
-async def test_a_trusted_client_finds_it_true_as_well(site_database: str, tmp_path: Path) -> None:
-    tokens = f"ours:{sha256(b'known').hexdigest()}"
+async def test_a_trusted_client_finds_it_true_as_well(trusting: Site, tmp_path: Path) -> None:
     paths = ("/api/pages", "/api/ping", "/api/reverts")
     wide = (*(word for path in paths for word in ("--include-path", path)), "--header", "Authorization: Bearer known")
-    async with open_service(site_database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as site:
-        await judge(site, tmp_path, *wide)
+    await judge(trusting, tmp_path, *wide)
 
 
 async def test_forms_are_refused_that_the_description_does_not_allow_and_no_others(site: Site) -> None:

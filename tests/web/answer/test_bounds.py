@@ -4,9 +4,8 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -35,13 +34,6 @@ LARGE = 20_000
 def _few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_stage, "MOST_LINKS", FEW)
     monkeypatch.setattr(live_cache, "MOST_READ", READ)
-
-
-@pytest.fixture
-async def trusting(database: str, tmp_path: Path) -> AsyncIterator[Site]:
-    tokens = f"ours:{sha256(b'known').hexdigest()}"
-    async with open_service(database, tmp_path, environ={"WEBOID_WEB_TOKENS": tokens}) as service:
-        yield service
 
 
 def page(number: int, links: int, revision: int = 1) -> PageLinks:

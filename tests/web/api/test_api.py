@@ -1,13 +1,13 @@
 """W-1 and W-8: the answers for machines, and what all formats have in common."""
 
 import itertools
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lxml import etree
+from support.listed import answer_to
 from support.stored import key
 from support.webservice import DEAD, PDF, SPOOFED, TODAY, WALLED, Site, open_service
 
@@ -17,12 +17,6 @@ from weboid.store.pages.spam import record_spam_links
 
 API = "/api/page?dbname=testwiki@wmflabs"
 CALL = "/externalLinkProblem?dbname=testwiki@wmflabs"
-
-
-async def json_of(site: Site, path: str, **headers: str) -> Any:
-    status, body, response = await site.fetch(path, **headers)
-    assert response.content_type == "application/json", (status, body)
-    return json.loads(body)
 
 
 def links_of(document: Any) -> list[dict[str, Any]]:
@@ -44,10 +38,10 @@ def in_xml(values: Mapping[str, object]) -> dict[str, str]:
 
 
 async def test_json_tells_dead_links_only_unless_all_are_asked_for(site: Site) -> None:
-    document = await json_of(site, f"{API}&pageid=1")
+    document = await answer_to(site, f"{API}&pageid=1")
     assert [link["normal"] for link in links_of(document)] == [DEAD]
     assert (document["version"], document["extent"], document["day"]) == (2, "dead", iso(TODAY))
-    assert len(links_of(await json_of(site, f"{API}&curid=1&all=1"))) == 9
+    assert len(links_of(await answer_to(site, f"{API}&curid=1&all=1"))) == 9
 
 
 async def test_the_extent_says_which_links_are_reported_and_filters_choose_among_them(site: Site) -> None:
@@ -62,7 +56,7 @@ async def test_the_extent_says_which_links_are_reported_and_filters_choose_among
     ]
     for silent, (query, extent, answer) in itertools.product((False, True), extents):
         site.source.silent = silent
-        document = await json_of(site, f"{API}&pageid=1&{query}")
+        document = await answer_to(site, f"{API}&pageid=1&{query}")
         stored = answer - {None} if silent else answer  # what is invalid is not stored
         assert (document["extent"], {link["normal"] for link in links_of(document)}) == (extent, stored), query
         tree = etree.fromstring((await site.text(f"{API}&pageid=1&format=xml&{query}")).encode())
@@ -70,15 +64,15 @@ async def test_the_extent_says_which_links_are_reported_and_filters_choose_among
         form, kind = f"dbname=testwiki@wmflabs&pageid=1&{query}", {"Content-Type": "application/x-www-form-urlencoded"}
         async with site.client.post(f"{site.url}/api/page", data=form, headers=kind) as response:
             assert links_of(await response.json()) == links_of(document)
-        every = await json_of(site, f"{API}&pageid=1&extent=all")
+        every = await answer_to(site, f"{API}&pageid=1&extent=all")
         assert every["pages"][0]["counts"] == document["pages"][0]["counts"]
-        assert links_of(every) == links_of(await json_of(site, f"{API}&pageid=1&all=1"))
+        assert links_of(every) == links_of(await answer_to(site, f"{API}&pageid=1&all=1"))
 
 
 async def test_what_is_spam_on_a_page_is_reported_of_that_page_alone(site: Site) -> None:
     await site.wiki.do(record_spam_links, site.wiki.wiki.wiki, {1: {key(PDF): PDF}, 2: {key(WALLED): WALLED}})
     for site.source.silent in (True, False):
-        links = {link["normal"]: link["verdict"] for link in links_of(await json_of(site, f"{API}&pageid=1&all=1"))}
+        links = {link["normal"]: link["verdict"] for link in links_of(await answer_to(site, f"{API}&pageid=1&all=1"))}
         assert (links[PDF], links[WALLED]) == ("spam", "doubtful")
 
 
@@ -101,7 +95,7 @@ async def test_xml_has_the_findings_that_the_page_has_and_says_what_json_says(si
     tree = etree.fromstring(body.encode())
     assert [link.get("normal") for link in tree.iter("link")][1:] == [WALLED, DEAD, None]
     tree = etree.fromstring((await site.text(f"{API}&pageid=1&format=xml&all=1")).encode())
-    for element, link in zip(tree.iter("link"), links_of(await json_of(site, f"{API}&pageid=1&all=1")), strict=True):
+    for element, link in zip(tree.iter("link"), links_of(await answer_to(site, f"{API}&pageid=1&all=1")), strict=True):
         assert attributes_of(element) == in_xml(link)
         evidence = [link["evidence"]] if isinstance(link["evidence"], dict) else []
         assert [attributes_of(each) for each in element.iter("evidence")] == [in_xml(each) for each in evidence]
@@ -112,7 +106,7 @@ async def test_xml_has_the_findings_that_the_page_has_and_says_what_json_says(si
 async def test_the_policy_that_held_is_reported_with_all_its_values(site_database: str, tmp_path: Path) -> None:
     environ = {"WEBOID_POLICY_DEAD_SPAN": "40", "WEBOID_POLICY_MISSING_SPAN": "21"}
     async with open_service(site_database, tmp_path, environ=environ) as site:
-        document = await json_of(site, f"{API}&pageid=1")
+        document = await answer_to(site, f"{API}&pageid=1")
         assert document["policy"] == asdict(Policy(dead_span=40, missing_span=21))
         assert links_of(document) == []
         element = etree.fromstring((await site.text(f"{API}&pageid=1&format=xml")).encode()).find("policy")
@@ -141,9 +135,9 @@ async def test_the_format_follows_accept(site: Site) -> None:
 
 
 async def test_words_are_in_the_language_named_never_in_the_browsers(site: Site) -> None:
-    (link,) = links_of(await json_of(site, f"{API}&pageid=1", Accept_Language="de"))
+    (link,) = links_of(await answer_to(site, f"{API}&pageid=1", Accept_Language="de"))
     assert link["summary"] == "dead for 3 weeks: The server reports that the page does not exist."
-    (link,) = links_of(await json_of(site, f"{API}&pageid=1&lang=de"))
+    (link,) = links_of(await answer_to(site, f"{API}&pageid=1&lang=de"))
     assert link["summary"] == "tot seit 3 Wochen: Der Server meldet, dass es die Seite nicht gibt."
 
 

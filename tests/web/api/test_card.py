@@ -2,8 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -45,12 +44,6 @@ class Looks:
         return self.found
 
 
-@asynccontextmanager
-async def opened(database: str, folder: Path, looks: Looks | None, **environ: str) -> AsyncIterator[Site]:
-    async with open_service(database, folder, look=looks, environ=environ) as site:
-        yield site
-
-
 async def card(site: Site, url: str = MOVED, more: str = "", expected: int = 200, page: int = 1) -> Any:
     path = f"/api/card?url={quote(url, safe='')}&dbname=testwiki@wmflabs&pageid={page}{more}"
     status, _, response = await site.fetch(path)
@@ -60,7 +53,7 @@ async def card(site: Site, url: str = MOVED, more: str = "", expected: int = 200
 
 async def test_a_card_has_what_a_look_found_and_what_a_click_does(site_database: str, tmp_path: Path) -> None:
     looks = Looks()
-    async with opened(site_database, tmp_path, looks) as site:
+    async with open_service(site_database, tmp_path, look=looks) as site:
         found = await card(site, more="&pagelang=en-GB")
         again = await card(site)
     assert looks.asked == {(MOVED, False): 1}
@@ -83,7 +76,7 @@ async def test_a_card_has_what_a_look_found_and_what_a_click_does(site_database:
 
 async def test_pages_that_are_shown_ask_for_nothing(site_database: str, tmp_path: Path) -> None:
     looks = Looks()
-    async with opened(site_database, tmp_path, looks) as site:
+    async with open_service(site_database, tmp_path, look=looks) as site:
         for path in (*PAGES.values(), "/api/page?dbname=testwiki@wmflabs&pageid=1&all=1"):
             await site.fetch(path)
         async with site.wiki.pool.connection() as conn:
@@ -93,7 +86,7 @@ async def test_pages_that_are_shown_ask_for_nothing(site_database: str, tmp_path
 
 async def test_files_are_asked_for_their_header_alone(site_database: str, tmp_path: Path) -> None:
     looks = Looks(StoredCard(http=200, mime="pdf", size_kib=7, is_download=True))
-    async with opened(site_database, tmp_path, looks) as site:
+    async with open_service(site_database, tmp_path, look=looks) as site:
         found = (await card(site, PDF))["card"]
     assert looks.asked == {(PDF, True): 1}
     assert (found["mime"], found["size_kib"], found["holds"]) == ("pdf", 7, None)
@@ -103,14 +96,14 @@ async def test_files_are_asked_for_their_header_alone(site_database: str, tmp_pa
 @pytest.mark.parametrize("url", [DEAD, "http://example.org/"])
 async def test_what_is_dead_or_never_contacted_is_not_looked_at(url: str, site_database: str, tmp_path: Path) -> None:
     looks = Looks()
-    async with opened(site_database, tmp_path, looks) as site:
+    async with open_service(site_database, tmp_path, look=looks) as site:
         assert (await card(site, url))["card"]["state"] == "none"
     assert not looks.asked
 
 
 async def test_what_no_evaluated_page_has_is_not_looked_at(site_database: str, tmp_path: Path) -> None:
     looks = Looks()
-    async with opened(site_database, tmp_path, looks) as site:
+    async with open_service(site_database, tmp_path, look=looks) as site:
         site.source.found[3] = replace(site.source.found[3], urls=("http://new.demo/",))
         assert (await card(site, "http://new.demo/", page=3))["card"]["state"] == "none"
         await card(site, "http://new.demo/", page=1, expected=404)
@@ -123,7 +116,7 @@ async def test_a_thousand_cards_opened_at_once_by_two_processes_are_one_look_a_u
     looks = Looks(pause_s=0.2)
     urls = [MOVED, WALLED, PDF]
     async with AsyncExitStack() as stack:
-        sites = [await stack.enter_async_context(opened(site_database, tmp_path, looks)) for _ in range(2)]
+        sites = [await stack.enter_async_context(open_service(site_database, tmp_path, look=looks)) for _ in range(2)]
 
         async def open_one(number: int) -> str:
             site, url = sites[number % 2], urls[number % 3]
@@ -143,7 +136,7 @@ async def test_nobody_waits_long_for_a_slow_server(
 ) -> None:
     monkeypatch.setattr(cards, "WAIT_S", 0.1)
     looks = Looks(pause_s=1.0)
-    async with opened(site_database, tmp_path, looks) as site:
+    async with open_service(site_database, tmp_path, look=looks) as site:
         assert (await card(site))["card"]["state"] == "pending"
         assert (await card(site))["card"]["state"] == "pending"
         await asyncio.sleep(1.2)
@@ -157,14 +150,14 @@ async def test_a_look_that_could_not_be_made_is_given_back(
 ) -> None:
     looks = Looks()
     looks.error = error
-    async with opened(site_database, tmp_path, looks) as site:
+    async with open_service(site_database, tmp_path, look=looks) as site:
         assert (await card(site))["card"]["state"] == "pending"
         looks.error = None
         assert (await card(site))["card"]["state"] == "known"
 
 
 async def test_a_look_is_no_check(site_database: str, tmp_path: Path) -> None:
-    async with opened(site_database, tmp_path, Looks(StoredCard(http=404))) as site:
+    async with open_service(site_database, tmp_path, look=Looks(StoredCard(http=404))) as site:
         async with site.wiki.pool.connection() as conn:
             before = await find_urls(conn, [key(MOVED)])
         assert (await card(site))["card"]["http"] == 404
@@ -173,7 +166,7 @@ async def test_a_look_is_no_check(site_database: str, tmp_path: Path) -> None:
 
 
 async def test_cards_are_bounded_claimed_once_and_expire(site_database: str, tmp_path: Path) -> None:
-    async with opened(site_database, tmp_path, None) as site:
+    async with open_service(site_database, tmp_path) as site:
         pool = site.wiki.pool
         async with pool.connection() as conn:
             assert await claim_look(conn, "http://a.demo/", 100, 1)
@@ -197,7 +190,7 @@ async def test_cards_are_bounded_claimed_once_and_expire(site_database: str, tmp
 
 async def test_without_room_for_cards_nothing_is_looked_at(site_database: str, tmp_path: Path) -> None:
     looks = Looks()
-    async with opened(site_database, tmp_path, looks, WEBOID_WEB_CARDS="0") as site:
+    async with open_service(site_database, tmp_path, look=looks, environ={"WEBOID_WEB_CARDS": "0"}) as site:
         assert (await card(site))["card"]["state"] == "none"
     assert not looks.asked
 

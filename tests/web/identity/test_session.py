@@ -146,12 +146,8 @@ def nobody_asked() -> Confirmations:
     return Confirmations(PeopleConfig(), None, "Weboid")
 
 
-def unused_pool() -> Pool:
-    return Pool()
-
-
 def reader(secret: str = SECRET) -> Fernet:
-    return Sessions(secret, PeopleConfig(), PUBLIC_URL, unused_pool(), nobody_asked())._fernet
+    return Sessions(secret, PeopleConfig(), PUBLIC_URL, Pool(), nobody_asked())._fernet
 
 
 async def test_a_page_that_needs_no_session_sets_no_cookie(browser: Browser) -> None:
@@ -230,7 +226,7 @@ async def test_without_a_secret_each_start_has_its_own_and_one_that_could_be_gue
         keep_cookie(two, jar(one)[NAME])
         assert (await two.open("/who")).text == "nobody"
     with pytest.raises(ConfigError, match="32"):
-        Sessions("hunter2", PeopleConfig(), PUBLIC_URL, unused_pool(), nobody_asked())
+        Sessions("hunter2", PeopleConfig(), PUBLIC_URL, Pool(), nobody_asked())
 
 
 async def test_signing_in_and_out_begins_another_session_so_that_none_can_be_planted(browser: Browser) -> None:
@@ -425,5 +421,5 @@ async def test_a_body_in_chunks_is_bounded_too(browser: Browser) -> None:
 
 
 async def test_the_keys_of_cookies_and_of_forms_are_not_the_same() -> None:
-    sessions: Any = Sessions(SECRET, PeopleConfig(), PUBLIC_URL, unused_pool(), nobody_asked())
+    sessions: Any = Sessions(SECRET, PeopleConfig(), PUBLIC_URL, Pool(), nobody_asked())
     assert sessions._form_key not in (sessions._fernet._signing_key + sessions._fernet._encryption_key, SECRET.encode())

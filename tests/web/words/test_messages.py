@@ -44,6 +44,7 @@ _FILES = sorted(asset("i18n").glob("*.json"))
 _TRANSLATIONS = [path.stem for path in _FILES if path.stem != "qqq"]
 _FORMS = re.compile(r"\{\{(PLURAL|GENDER):\$[1-9]\|[^{}]*\}\}")
 _PLURALS = re.compile(r"\{\{PLURAL:(\$[1-9])\|")
+_SPANS = ("since", "copy-before", "copy-after", "copy-seen-before", "copy-seen-after")
 _NUMBERS = re.compile(r"(\$[1-9]) (?:is|are) (?:a|the) (?:number|count|size)")
 
 
@@ -61,13 +62,8 @@ def keys_of_enumerations() -> set[str]:
         *(f"weboid-class-{kind.value}" for kind in UrlClass),
         *(f"weboid-invalid-{reason.value}" for reason in InvalidReason),
         *(f"weboid-hint-{kind.value}" for kind in HintKind),
-        *(f"weboid-since-{unit}s" for unit in ("day", "week", "month", "year")),
-        *(f"weboid-copy-before-{unit}s" for unit in ("day", "week", "month", "year")),
-        *(f"weboid-copy-after-{unit}s" for unit in ("day", "week", "month", "year")),
-        "weboid-copy-same-day",
-        "weboid-copy-seen-same-day",
-        *(f"weboid-copy-seen-before-{unit}s" for unit in ("day", "week", "month", "year")),
-        *(f"weboid-copy-seen-after-{unit}s" for unit in ("day", "week", "month", "year")),
+        *(f"weboid-{span}-{unit}s" for span in _SPANS for unit in ("day", "week", "month", "year")),
+        *("weboid-copy-same-day", "weboid-copy-seen-same-day"),
         *(f"weboid-copy-{state.value}" for state in CopyState if state is not CopyState.FOUND),
         *(f"weboid-lookup-{outcome.word}" for outcome in LookupOutcome),
         *(f"weboid-revert-why-{reason.value}" for reason in RevertReason),
