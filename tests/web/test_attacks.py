@@ -326,6 +326,8 @@ async def test_the_sender_of_a_body_cannot_choose_how_it_is_read(site: Site) -> 
     # A minute of our time, once.
     assert await posted(site, f"{form}; charset=punycode", b"-" + b"9999" * 200_000) == 413
     assert await posted(site, form, b"a&" * 500_000) == 413
+    assert await posted(site, form, b"pageid=1&_=" + b"1" * 5_000) == 413
+    assert await posted(site, form, b"pageid=1&pageid=2") == await posted(site, form, b"pageid=%ff%00") == 400
     assert await posted(site, form, b"a&" * 1_000) == 400
     assert await posted(site, "multipart/form-data; boundary=x", b"--x\r\n" * 1_000) == 415
 

@@ -47,20 +47,6 @@ async def test_it_can_be_sent_as_a_form_and_answers_in_xml_too(site: Site) -> No
     assert response.headers["Cache-Control"] == "no-store"
 
 
-async def test_a_form_that_cannot_be_used_is_refused(site: Site) -> None:
-    for body, kind, status in [
-        (b'{"pageid": 1}', "application/json", 415),
-        (b"pageid=1&pageid=2", "application/x-www-form-urlencoded", 400),
-        (b"pageid=1&_=" + b"1" * 5_000, "application/x-www-form-urlencoded", 413),
-        (b"pageid=%ff%00", "application/x-www-form-urlencoded", 400),
-        (b"", "application/x-www-form-urlencoded", 400),
-    ]:
-        async with site.client.post(f"{site.url}{PING}", data=body, headers={"Content-Type": kind}) as response:
-            assert response.status == status
-            assert (await response.json())["error"]["key"].startswith("weboid-error-")
-        assert await handed_in(site) == [], body
-
-
 async def test_looking_whether_it_is_there_hands_nothing_in(site: Site) -> None:
     status, _, response = await site.fetch(f"{PING}&pageid=5", method="HEAD")
     assert (status, response.headers["Allow"]) == (405, "GET, OPTIONS, POST")
