@@ -98,6 +98,7 @@ async def test_results_by_path_go_on_where_they_ended_and_many_urls_are_not_sort
         found, body = [], (await reader.send_form("/search", "/search", **asked)).text
         while True:
             found += texts(body, '//div[@class="match"]//*[@class="url"]')
+            assert len(found) <= 10
             if not (address := texts(body, '//a[@rel="next"]/@href')):
                 break
             body = (await reader.open(address[0])).text

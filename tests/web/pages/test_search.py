@@ -3,7 +3,6 @@
 import re
 from collections.abc import AsyncIterator
 
-import pytest
 import pytest_asyncio
 from support.intakes import record_pages
 from support.listed import add_pages, texts
@@ -100,36 +99,15 @@ async def test_all_content_namespaces_are_the_main_one_and_those_that_are_watche
     assert texts(seen.text, URLS) == []
 
 
-async def test_the_next_part_goes_on_to_the_end(site: Site, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weboid.web.pages.search.ROWS", 3)
-    urls = [f"http://h{n}.press.demo/{path}" for n in range(4) for path in range(4)]
-    await add_pages(site, {30: ("P", urls)})
-    seen = await asked(browser, "*.press.demo", dbname=OWN)
-    found: list[str] = []
-    for _ in range(20):
-        found += texts(seen.text, URLS)
-        if not (following := texts(seen.text, '//a[@rel="next"]/@href')):
-            break
-        seen = await browser.open(following[0])
-    assert len(found) == len(set(found))
-    assert set(found) == set(urls)
-
-
 async def test_a_pattern_that_cannot_be_searched_for_comes_back_to_be_corrected(browser: Browser) -> None:
     for pattern, words in [
         ("", "No address or pattern"),
-        ("*", "must end with a domain"),
         ("*.com", "must end with a domain"),
-        ("press.*", "must end with a domain"),
         ("*.co.uk", "Anybody can register a domain under co.uk"),
         ("192.0.2.*", "IP address"),
         ("a*b*c*d*e*f*g.press.demo", "at most 5 wildcards"),
-        ("press.demo/" + "*a" * 50, "at most 5 wildcards"),
         ("x" * 10_000, "longer than 2,000"),
-        ("%.press.demo", "neither an address"),
         ("(.*)+$.press.demo", "neither an address"),
-        ("a\\*.press.demo", "neither an address"),
-        ("a'; DROP TABLE url; --", "neither an address"),
         ("\u202e*.press.demo", "⟨U+202E⟩"),
         ("<script>alert(1)</script>", "&lt;script&gt;"),
     ]:
