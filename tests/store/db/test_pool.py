@@ -22,18 +22,6 @@ from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.embedded import open_server
 
 
-async def test_a_connection_commits_at_the_end_and_rolls_back_on_an_exception(pool: Pool) -> None:
-    async with pool.connection() as connection:
-        await connection.execute("CREATE TABLE kept ()")
-    with suppress(ZeroDivisionError):
-        async with pool.connection() as connection:
-            await connection.execute("CREATE TABLE lost ()")
-            raise ZeroDivisionError
-    async with pool.connection() as connection:
-        rows = await connection.execute("SELECT to_regclass('kept') IS NOT NULL, to_regclass('lost') IS NULL")
-        assert await rows.fetchone() == (True, True)
-
-
 async def test_who_is_cancelled_while_a_connection_is_handed_over_hears_of_it_and_gives_it_back(
     pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,20 +115,6 @@ async def test_a_transaction_that_hangs_gives_its_locks_up(database: str) -> Non
             await hang()
         async with hanging.connection() as connection:
             assert await (await connection.execute("SELECT number FROM held")).fetchone() == (3,)
-
-
-async def test_connections_cut_off_are_replaced_before_they_are_lent(database: str) -> None:
-    async with open_pool(database, size=3) as pool:
-        async with pool.connection(), pool.connection():
-            pass
-        async with await psycopg.AsyncConnection.connect(database) as other:
-            await other.execute(
-                "SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-        for _ in range(4):
-            async with pool.connection() as connection:
-                await connection.execute("SELECT 1")
 
 
 async def test_that_it_is_away_is_said_once_and_over_once(database: str, caplog: pytest.LogCaptureFixture) -> None:
