@@ -25,11 +25,11 @@ from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
 from weboid.demo.wikipages import WikiLink, WikiPage
-from weboid.errors import SourceError, StoreError
+from weboid.errors import SourceError
 from weboid.feed.page_pass import PageFate, PagePass, PassProgress, fate_of, is_swept
 from weboid.feed.sweep import take_in
 from weboid.mechanism.disturbance import Disturbance
-from weboid.mechanism.patience import again_until
+from weboid.mechanism.patience import Again, again_until, at_once
 from weboid.remote.feed.calls import local_feed_store
 from weboid.store.db.pool import Pool, open_pool
 from weboid.store.pages.page import Intake, PageChanges, record_intake
@@ -37,7 +37,7 @@ from weboid.store.pages.page_pass import SWEEP_DAYS, PageRecord, PassPosition, r
 from weboid.store.pages.pending import record_asked
 from weboid.store.pages.wiki import StoredWiki, list_wikis, record_wiki
 from weboid.wiki.api import ApiSource
-from weboid.wiki.criteria import read_criteria
+from weboid.wiki.criteria import Criteria, read_criteria
 from weboid.wiki.source import PageState, WikiSource
 
 PAGES = 12
@@ -55,6 +55,22 @@ def small_wiki() -> list[WikiPage]:
     return [page(number, f"http://site{number}.demo/", "http://common.demo/") for number in range(1, PAGES + 1)]
 
 
+async def pass_over(
+    pool: Pool,
+    source: WikiSource,
+    wiki: StoredWiki,
+    criteria: Criteria,
+    day: int,
+    now: datetime = NOW,
+    again: Again = at_once,
+) -> PassProgress:
+    core, today = local_feed_store(pool), lambda: day
+    whole = PagePass(
+        core, source, wiki, WMFLABS, criteria, today=today, now=lambda: now, untouched_days=90, again=again
+    )
+    return await whole.run()
+
+
 class Fed:
     """A little wiki next to a store that passes are made into."""
 
@@ -65,16 +81,7 @@ class Fed:
         self, day: int, without: dict[str, object] | None = None, now: datetime = NOW, **matching: object
     ) -> PassProgress:
         criteria = read_criteria(matching, without or {})
-        return await PagePass(
-            local_feed_store(self.pool),
-            self.source,
-            self.wiki,
-            WMFLABS,
-            criteria,
-            today=lambda: day,
-            now=lambda: now,
-            untouched_days=90,
-        ).run()
+        return await pass_over(self.pool, self.source, self.wiki, criteria, day, now)
 
     async def rows(self, query: str) -> list[tuple[object, ...]]:
         async with self.pool.connection() as conn:
@@ -150,14 +157,7 @@ async def test_a_pass_whose_end_was_stored_and_not_confirmed_is_no_new_pass(data
                         return await patient(step)
                 return await patient(step)
 
-            criteria = read_criteria({}, {})
-            await PagePass(
-                *(local_feed_store(wiki.pool), wiki.source, wiki.wiki, WMFLABS, criteria),
-                today=lambda: 100,
-                now=lambda: NOW,
-                untouched_days=90,
-                again=again,
-            ).run()
+            await pass_over(wiki.pool, wiki.source, wiki.wiki, read_criteria({}, {}), 100, again=again)
             assert steps == 2
             assert await wiki.rows("SELECT passed, pass_days FROM wiki") == [(100, 0)]
             assert await wiki.rows("SELECT wiki FROM pass") == []
@@ -254,14 +254,6 @@ async def test_a_pass_under_other_criteria_begins_anew(wiki: Fed) -> None:
         assert [stored.passed for stored in await list_wikis(conn)] == [100]
 
 
-async def test_two_feeders_on_one_wiki_do_not_leap_over_each_other(wiki: Fed) -> None:
-    async with wiki.pool.connection() as conn:
-        await record_start(conn, wiki.wiki.wiki, "plan", 90)
-        await record_place(conn, wiki.wiki.wiki, PassPosition(), PassPosition(0, "a"))
-    with pytest.raises(StoreError, match="another feeder"):
-        await do(wiki.pool, record_place, wiki.wiki.wiki, PassPosition(), PassPosition(0, "b"))
-
-
 async def killed_pass(dsn: str) -> None:
     """What a process does before it is killed: two passes over a wiki that is edited between them."""
     async with fed(dsn) as wiki:
@@ -335,7 +327,7 @@ Rows = dict[str, list[tuple[object, ...]]]
 
 async def test_the_api_and_the_dump_leave_the_same_tables(database: str, second_database: str) -> None:
     async with open_pool(database, size=2, part="test") as pool, open_real_api() as source:
-        await _pass(pool, source)
+        await pass_over(pool, source, await _wiki(pool), read_criteria({}, {}), DAY)
         asked = await _rows(pool)
     async with open_pool(second_database, size=2, part="test") as pool:
         wiki = await _wiki(pool)
@@ -345,21 +337,6 @@ async def test_the_api_and_the_dump_leave_the_same_tables(database: str, second_
     assert len(asked["link"]) > 7_000
     for table in TABLES:
         assert asked[table] == dumped[table], table
-
-
-async def _pass(pool: Pool, source: WikiSource) -> None:
-    wiki = await _wiki(pool)
-    criteria = read_criteria({}, {})
-    await PagePass(
-        local_feed_store(pool),
-        source,
-        wiki,
-        WMFLABS,
-        criteria,
-        today=lambda: DAY,
-        now=lambda: datetime.now(UTC),
-        untouched_days=90,
-    ).run()
 
 
 async def _wiki(pool: Pool) -> StoredWiki:

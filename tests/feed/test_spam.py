@@ -15,16 +15,13 @@ from support.observations import LOST
 from support.stored import WikiInStore, key, open_wiki
 from support.wikireplay import exchange, open_wiki_replay, page_content
 
-from weboid.core.url.classify import UrlClass, classify
 from weboid.core.url.farms import WMFLABS
-from weboid.core.url.keys import UrlKey, key_of
+from weboid.core.url.keys import UrlKey
 from weboid.core.url.spam_lines import SpamFilter, parse_lines
-from weboid.core.url.urls import Url
 from weboid.errors import SourceError
-from weboid.feed.intake import Judge, SpamFilters
+from weboid.feed.intake import Judge, SpamFilters, page_urls
 from weboid.feed.spam import Refreshed, reclassify, refresh_farm_spam, refresh_spam
 from weboid.remote.feed.calls import SpamLists, local_feed_store
-from weboid.store.pages.page import PageUrls
 from weboid.store.pages.spam import (
     FARM,
     UNAPPLIED,
@@ -32,12 +29,11 @@ from weboid.store.pages.spam import (
     Reclassified,
     are_in_force,
     list_spam_lists,
-    record_spam_links,
     record_spam_list,
-    record_spam_pages_gone,
     spam_list,
 )
 from weboid.wiki.action import ActionApi, ApiPatience
+from weboid.wiki.source import PageLinks
 
 BAD, WORSE, FINE = "https://bad.com/", "https://www.worse.net/a", "https://fine.org/"
 QUICK = ApiPatience(tries=1, timeout_s=20)
@@ -70,28 +66,9 @@ async def judge_of(stored: WikiInStore) -> Judge:
 
 async def take_in(stored: WikiInStore, pages: Mapping[int, Iterable[str]], day: int) -> None:
     """Takes in pages by the lists in force, as an intake does: what is spam is no use."""
-    async with stored.pool.connection() as conn:
-        lists, _ = await judge_of(stored)
-        given: list[PageUrls] = []
-        spam: dict[int, dict[UrlKey, str]] = {}
-        for number, links in pages.items():
-            urls, spam[number] = split(sorted(links), lists)
-            given.append(PageUrls(number, 0, f"Page {number}", day, None, urls))
-        await record_pages(conn, stored.wiki.wiki, given, day)
-        await record_spam_links(conn, stored.wiki.wiki, spam)
-
-
-def split(links: Iterable[str], lists: SpamFilter) -> tuple[dict[UrlKey, Url], dict[UrlKey, str]]:
-    urls: dict[UrlKey, Url] = {}
-    spam: dict[UrlKey, str] = {}
-    for text in links:
-        link = classify(text, WMFLABS)
-        if link.kind is UrlClass.WATCHED and link.url is not None:
-            if lists.is_spam(text, str(link.url)):
-                spam.setdefault(key_of(link.url), text)
-            else:
-                urls[key_of(link.url)] = link.url
-    return {of: url for of, url in urls.items() if of not in spam}, spam
+    lists, _ = await judge_of(stored)
+    links = [PageLinks(page, 0, f"Page {page}", day, None, tuple(sorted(urls))) for page, urls in pages.items()]
+    await stored.do(record_pages, stored.wiki.wiki, [page_urls(each, WMFLABS, lists) for each in links], day)
 
 
 async def links_of(stored: WikiInStore) -> set[tuple[int, UrlKey]]:
@@ -269,9 +246,7 @@ async def test_after_any_changes_the_store_is_as_after_a_fresh_intake(database: 
                 case _ if pages:
                     gone = chance.choice(sorted(pages))
                     del pages[gone]
-                    async with stored.pool.connection() as conn:
-                        await release_pages(conn, stored.wiki.wiki, [gone], day)
-                        await record_spam_pages_gone(conn, stored.wiki.wiki, [gone])
+                    await stored.do(release_pages, stored.wiki.wiki, [gone], day)
         fresh = await stored.another("freshwiki")
         async with stored.pool.connection() as conn:
             for kind, text in ((ListKind.BLACK, local), (ListKind.WHITE, white)):
@@ -327,8 +302,8 @@ async def test_a_list_waits_for_an_intake_by_the_one_before_and_then_judges_what
             refresh = asyncio.create_task(refreshed(stored, "bad\\.com", day=102))
             await stored.until_locked_out()
             assert not refresh.done()
-            urls, _ = split([BAD, FINE], lists)
-            await record_pages(conn, stored.wiki.wiki, [PageUrls(1, 0, "Page 1", 2, None, urls)], 102)
+            links = PageLinks(1, 0, "Page 1", 2, None, (BAD, FINE))
+            await record_pages(conn, stored.wiki.wiki, [page_urls(links, WMFLABS, lists)], 102)
         assert (await refresh).links == Reclassified(spam_new=1)
         assert await spam_of(stored) == {(1, BAD)}
         assert await links_of(stored) == {(1, key(FINE))}

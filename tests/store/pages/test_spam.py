@@ -14,7 +14,6 @@ from weboid.store.pages.spam import (
     list_spam_links,
     list_spam_lists,
     list_spam_pages,
-    record_applied,
     record_reclassified,
     record_spam_added,
     record_spam_links,
@@ -51,17 +50,6 @@ async def test_a_wiki_is_reported_its_own_lists_and_its_farms_but_never_anothers
         assert white.unusable == ("(: RE2: missing ): (", ".*: matches nearly every URL")
         assert [each.lines for each in await list_spam_lists(conn, WMFLABS.code, FARM)] == [("farm",)]
         assert [each.lines for each in await list_spam_lists(conn, WMFLABS.code, "thirdwiki")] == [("farm",)]
-
-
-async def test_a_list_takes_the_place_of_the_one_before(stored: WikiInStore) -> None:
-    async with stored.pool.connection() as conn:
-        for text in ("a\nb", "b\nc\n(", ""):
-            await record_spam_list(conn, spam_list(WMFLABS.code, "testwiki", ListKind.BLACK, 5, parse_lines(text)))
-            [found] = await list_spam_lists(conn, WMFLABS.code, "testwiki")
-            assert found.lines == parse_lines(text).usable
-        await record_applied(conn, WMFLABS.code, "testwiki", 9)
-        [found] = await list_spam_lists(conn, WMFLABS.code, "testwiki")
-        assert (found.day, found.lines, found.unusable) == (9, (), ())
 
 
 async def test_spam_links_of_a_page_are_replaced_by_differences(database: str) -> None:
