@@ -12,12 +12,12 @@ from weboid.core.record.moment import Moment
 from weboid.core.record.reasons import Reason
 from weboid.core.record.status import Status, status_of
 from weboid.core.url.urls import parse
-from weboid.errors import ConfigError, StoreError
+from weboid.errors import ConfigError
 from weboid.robot.orders import Orders
 from weboid.site.keep import Remembered, RunMemory
 from weboid.site.place import Place
 from weboid.site.reading import kept_page, page_again, page_of
-from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.pool import Pool
 from weboid.store.site.entry import KeptPage, list_leading
 from weboid.store.site.task import KEPT_DAYS
 
@@ -41,13 +41,6 @@ _PAGE = KeptPage(
         DocumentLink("img", "ü.png", 4, 1),
     ),
 )
-
-
-@pytest.fixture
-async def pool(database: str) -> AsyncIterator[Pool]:
-    """Connections to an empty store."""
-    async with open_pool(database, size=4, part="test") as opened:
-        yield opened
 
 
 @asynccontextmanager
@@ -150,17 +143,6 @@ async def test_a_run_that_goes_on_with_fragments_asks_again_for_pages_without_th
         await kept.note("http://site.test/b", _FINE, Remembered(), _PAGE)
     async with _run(pool, 100, with_anchors=True) as kept:
         assert (kept.is_done(_URL), kept.is_done("http://site.test/b")) == (False, True)
-
-
-async def test_a_task_has_one_run_at_a_time_and_others_do_not_wait(pool: Pool) -> None:
-    async with _run(pool, 100):
-        with pytest.raises(StoreError, match="another run of 'docs' is under way"):
-            async with _run(pool, 100):
-                pass
-        async with _run(pool, 100, name="other") as kept:
-            assert not kept.is_done(_URL)
-    async with _run(pool, 100):
-        pass
 
 
 @pytest.mark.parametrize(("times", "is_whole"), [(10_001, True), (1, False)])

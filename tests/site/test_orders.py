@@ -1,7 +1,6 @@
 """Each order of a task has its effect over real HTTP, and the source's example comes out row by row (R-1, R-11)."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from math import inf
 from pathlib import Path
 from time import time
@@ -16,18 +15,11 @@ from weboid.robot import plugins
 from weboid.robot.orders import Orders
 from weboid.robot.plugins import RobotLink, RobotPage
 from weboid.site.place import Place as LinkPlace
-from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.pool import Pool
 
 DOCUMENTS: Pages = {f"/{n}.htm": linked(*(f"{m}.htm" for m in links)) + str(n) for n, links in EXAMPLE.items()}
 LOADED = [f"/{n}.htm" for n in (1, 2, 3, 4, 5, 8, 9, 10, 11, 15)]
 CHAIN: Pages = {"/": linked("/a"), "/a": linked("/b"), "/b": linked("/c"), "/c": linked()}
-
-
-@pytest.fixture
-async def pool(database: str) -> AsyncIterator[Pool]:
-    """Connections to an empty store."""
-    async with open_pool(database, size=4, part="test") as opened:
-        yield opened
 
 
 async def test_the_example_of_the_source_by_the_command(tmp_path: Path, database: str) -> None:

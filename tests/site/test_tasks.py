@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-import pytest
 from support.misbehaving import Act, Asked, Script, reply, serve
 from support.sites import FAR, NET, linked, script_of
 
@@ -18,7 +17,7 @@ from weboid.net.outbound import open_session
 from weboid.site.place import Place
 from weboid.site.places import KeptPlaces
 from weboid.site.tasks import RobotTasks
-from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.pool import Pool
 from weboid.store.site.ordered import (
     OrderedTask,
     delete_places,
@@ -39,13 +38,6 @@ _PAGES = {
     "/deep/x.html": "x",
     "/deep/y.html": linked("/deep/missing.html?a=1"),
 }
-
-
-@pytest.fixture
-async def pool(database: str) -> AsyncIterator[Pool]:
-    """Connections to an empty store."""
-    async with open_pool(database, size=8, part="test") as opened:
-        yield opened
 
 
 @asynccontextmanager
