@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from support.observations import FINE, LOST, SILENT, WALL
 from support.stored import WikiInStore, key, open_wiki
 
@@ -26,7 +24,6 @@ from weboid.store.people.report import (
     find_domain_report,
     find_locked_url,
     find_report,
-    is_half,
     record_check_now,
     record_domain_report,
     record_report,
@@ -146,11 +143,6 @@ async def test_a_url_that_goes_takes_what_was_said_of_it_with_it_and_reports_can
             assert await delete_reports(conn, [key(OTHER)]) == await delete_reports(conn, []) == 0
             assert await delete_domain_report(conn, "dead.demo")
             assert not await delete_domain_report(conn, "dead.demo")
-
-
-@given(st.integers(0, 200), st.integers(0, 400))
-def test_half_of_a_domain_is_half_and_at_least_five(reports: int, urls: int) -> None:
-    assert is_half(reports, urls) is (reports >= 5 and reports / max(urls, 1) >= 0.5)
 
 
 @pytest.mark.parametrize(("urls", "reports", "expected"), [(4, 4, False), (10, 5, True), (11, 5, False)])

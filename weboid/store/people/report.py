@@ -35,11 +35,6 @@ class Report:
     name: str | None
 
 
-def is_half(reports: int, urls: int) -> bool:
-    """Returns whether so many reports of so many watched URLs let a whole domain count as probably reachable (H-3)."""
-    return reports >= LEAST and 2 * reports >= urls
-
-
 async def find_locked_url(conn: Connection, key: UrlKey) -> KnownUrl | None:
     """A watched URL, locked until the transaction ends; None if no page uses it (U-9).
 
@@ -137,7 +132,7 @@ async def record_check_now(conn: Connection, known: KnownUrl, day: int) -> bool:
 
 
 async def _is_half_reported(conn: Connection, domain: str, day: int) -> bool:
-    """Returns whether about half of the domain's URLs are reported; no more URLs are counted than needed."""
+    """Returns whether `LEAST` and half of the domain's URLs are reported (H-3); no more are counted than needed."""
     first = reversed_name(domain)
     # Below a public suffix there are other domains, and below a domain there may be public suffixes.
     has_more = not is_ip(domain) and registrable_domain(f"x.{domain}") == domain
@@ -153,7 +148,7 @@ async def _is_half_reported(conn: Connection, domain: str, day: int) -> bool:
         rows = await (await conn.execute(SQL["list_hosts"], row)).fetchall()
         others = [host_key for host, host_key, _ in rows if registrable_domain(host) != domain]
         if not others:
-            return is_half(reports, sum(count for *_, count in rows))
+            return bool(2 * reports >= sum(count for *_, count in rows))
         foreign += others
 
 
