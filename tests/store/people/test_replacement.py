@@ -69,15 +69,6 @@ async def test_there_is_exactly_one_of_each_kind_and_the_newest_counts(wiki: Wik
     assert (plain.strikes, plain.works, plain.subject) == (0, False, "8")
 
 
-async def test_what_is_taken_is_due_again_the_next_day(wiki: WikiInStore) -> None:
-    await suggest(wiki, "http://new.demo/")
-    assert await leased(wiki, 99) == []
-    [taken] = await leased(wiki, 100)
-    assert taken.due == 101
-    assert await leased(wiki, 100) == []
-    assert len(await leased(wiki, 101)) == 1
-
-
 async def test_workers_at_the_same_moment_never_take_the_same_one(wiki: WikiInStore) -> None:
     for number in range(30):
         await suggest(wiki, "http://new.demo/", url=f"http://dead.demo/{number}")
