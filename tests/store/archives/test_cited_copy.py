@@ -180,19 +180,6 @@ async def visit(stored: WikiInStore, url: str, seen: Observation, day: int) -> b
     return await stored.do(record_copy_check, known, record, day=day, due=day + 91)
 
 
-async def test_a_visit_of_a_cited_copy_gives_it_a_verdict_a_log_and_dead_links(database: str) -> None:
-    async with open_wiki(database, {1: [COPY], 2: [COPY, PAGE]}, 100) as stored:
-        assert await visit(stored, COPY, FINE, 100)
-        assert (await stored.finding(COPY)).verdict is Verdict.WORKING
-        for day in range(101, 130, 3):
-            assert await visit(stored, COPY, GONE, day)
-        assert (await stored.finding(COPY)).verdict is Verdict.DEAD
-        assert await stored.dead() == {(1, key(COPY)), (2, key(COPY))}
-        assert await due(stored, COPY) == NEVER_DUE
-        assert await stored.rows("SELECT due FROM cited_copy") == [(128 + 91,)]
-        await assert_sound(stored)
-
-
 async def test_a_visit_that_was_judged_by_another_record_is_not_written(database: str) -> None:
     async with open_wiki(database, {1: [COPY, PAGE]}, 100) as stored:
         before = await stored.known(COPY)
@@ -202,6 +189,7 @@ async def test_a_visit_that_was_judged_by_another_record_is_not_written(database
             assert not await record_copy_check(conn, before, record, day=101, due=200)
             page = await stored.known(PAGE)
             assert not await record_copy_check(conn, page, record, day=101, due=200), "an ordinary link"
+        assert await stored.rows("SELECT due FROM cited_copy") == [(100 + 91,)]
         assert (await stored.finding(COPY)).verdict is Verdict.WORKING
         await assert_sound(stored)
 
@@ -217,10 +205,7 @@ async def test_a_round_under_way_writes_nothing_onto_what_has_become_a_cited_cop
                 assert await visit(stored, COPY, FINE, 101)
             return GONE if url == COPY else replace(FINE, needs=frozenset({Special.NEEDS_GET}))
 
-        async def answer(url: str, day: int) -> Observation:
-            return await meanwhile(url, day)
-
-        tally = await stored.round(101, answer)
+        tally = await stored.round(101, meanwhile)
         assert (tally.written, {url for _, url in stored.asked}) == (1, {COPY, PLAIN})
         assert (await stored.finding(COPY)).verdict is Verdict.WORKING
         assert await due(stored, COPY) == NEVER_DUE

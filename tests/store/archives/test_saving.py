@@ -1,5 +1,4 @@
 from support.observations import FINE, LOST
-from support.store_reads import list_savings
 from support.stored import WikiInStore, key, open_wiki
 
 from weboid.store.archives.saving import (
@@ -8,7 +7,6 @@ from weboid.store.archives.saving import (
     count_savings,
     lease_savings,
     record_savable,
-    record_saving,
 )
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_snapshots
 
@@ -45,22 +43,3 @@ async def test_a_limit_takes_the_most_used(database: str) -> None:
         await stored.round(100, lambda url, day: FINE)
         assert (await stored.do(record_savable, 100, limit=1)).queued == 1
         assert [str(each.url) for each in await leased(stored)] == [USED]
-
-
-async def test_a_saving_goes_from_state_to_state_and_comes_when_its_time_has_come(database: str) -> None:
-    async with open_wiki(database, {1: [USED, RARE]}) as stored:
-        await stored.round(100, lambda url, day: FINE)
-        async with stored.pool.connection() as conn:
-            await record_savable(conn, 100, limit=9)
-            assert await record_saving(conn, key(USED), state=SENT, job="spn2-1", tries=1)
-            assert await record_saving(conn, key(RARE), state=WAITING, next_s=600, why="user-session-limit", tries=1)
-            assert not await record_saving(conn, key(DEAD), state=SENT)
-        assert await leased(stored) == []
-        (sent,) = await leased(stored, SENT, lease_s=0)
-        assert (sent.job, sent.tries, sent.why) == ("spn2-1", 1, "")
-        async with stored.pool.connection() as conn:
-            await record_saving(conn, key(USED), state=SavingState.REFUSED, why="blocked-url", tries=2)
-            assert await list_savings(conn, [key(USED), key(DEAD)]) == {
-                key(USED): Saving(key(USED), sent.url, 100, SavingState.REFUSED, 2, None, "blocked-url")
-            }
-            assert (await record_savable(conn, 130, limit=9)).queued == 0

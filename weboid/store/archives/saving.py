@@ -102,13 +102,10 @@ async def record_saving(
     job: str | None = None,
     why: str = "",
     tries: int = 0,
-) -> bool:
-    """Records the state of a saving, and in how many seconds it is to be taken up again.
-
-    Returns whether there was one.
-    """
+) -> None:
+    """Records the state of a saving, and in how many seconds it is to be taken up again."""
     row = {**key._asdict(), "state": int(state), "next_s": next_s, "job": job, "why": why, "tries": tries}
-    return (await conn.execute(SQL["record_saving"], row)).rowcount > 0
+    await conn.execute(SQL["record_saving"], row)
 
 
 async def count_savings(conn: Connection, *, limit: int = 100_000) -> dict[SavingState, int]:
