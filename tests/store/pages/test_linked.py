@@ -3,7 +3,6 @@
 import random
 from collections import Counter
 
-from psycopg import sql
 from support.observations import FINE, LOST
 from support.records import random_host_record, random_record
 from support.stored import WikiInStore, key, open_wiki
@@ -17,12 +16,12 @@ from weboid.core.verdict.link_report import Extent, is_included, keyed_link, key
 from weboid.core.wikitext.settings import NOTHING_SAID
 from weboid.mechanism.slices import at_once
 from weboid.store.archives.wiki_settings import StoredSettings, find_settings, record_settings
-from weboid.store.db.pool import Connection
-from weboid.store.db.rows import Columns, host_record_columns, record_columns
 from weboid.store.pages.linked import find_linked
 from weboid.store.pages.spam import list_spam_links, record_spam_links
 from weboid.store.people.replacement import lease_replacements, record_checked, record_replacement
 from weboid.store.people.report import record_domain_report, record_report
+from weboid.store.urls.check import CheckedUrl, record_checks, record_hosts
+from weboid.store.urls.lock import hosts_of
 from weboid.store.urls.url import find_urls
 
 LOST_URLS = [f"http://{host}.demo/lost/{number}" for host in ("a", "www.b", "c") for number in range(3)]
@@ -118,22 +117,9 @@ async def test_it_says_the_same_of_whatever_records_there_are(database: str) -> 
     print(f"seed {(seed := random.randrange(10**6))}")
     chance = random.Random(seed)
     async with open_wiki(database, {1: URLS}) as wiki, wiki.pool.connection() as conn:
-        for url in LOST_URLS + FINE_URLS:
-            record, host = random_record(chance), random_host_record(chance)
-            if chance.random() < 0.9:
-                await write(conn, "url", record_columns([record]), key(url))
-            await write(conn, "host", host_record_columns([host]), key(url))
+        keys = sorted(map(key, LOST_URLS + FINE_URLS))
+        checked = [CheckedUrl(each, random_record(chance), 150) for each in keys if chance.random() < 0.9]
+        await record_checks(conn, checked)
+        await record_hosts(conn, {host: random_host_record(chance) for host in sorted(hosts_of(keys))})
         await conn.commit()
         await require_same(wiki, [*URLS, UNKNOWN])
-
-
-async def write(conn: Connection, table: str, columns: Columns, at: UrlKey) -> None:
-    own_key = f"{table}_key"
-    values = sql.SQL(", ").join(
-        sql.SQL("{} = {}").format(sql.Identifier(name), sql.Placeholder(name)) for name in columns
-    )
-    query = sql.SQL("UPDATE {} SET {} WHERE {} = %(key)s").format(
-        sql.Identifier(table), values, sql.Identifier(own_key)
-    )
-    row = {name: value for name, [value] in columns.items()}
-    await conn.execute(query, {**row, "key": getattr(at, own_key)})
