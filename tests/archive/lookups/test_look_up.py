@@ -1,38 +1,26 @@
 """One URL through the services: on a real pywb, framed and unframed, and where copies redirect or are withdrawn."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from ipaddress import ip_network
 
 import pytest
-from support.archives import TEXT, Copy, open_made_archive, plays
+from support.archives import TEXT, Copy, open_local_client, open_made_archive, plays
 from support.misbehaving import Act, Asked, reply
 from support.pages import page, prose
 from support.pywb import HTML, RealArchive
 
 from weboid.archive.lookups.look_up import look_up
 from weboid.archive.lookups.look_up_result import GivenCopy, LookUpResult
-from weboid.archive.service.client import ArchiveClient, open_archive_client
-from weboid.archive.service.limits import LocalLimiter
-from weboid.config import NetConfig
 from weboid.core.archive.choice import Note
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
 from weboid.core.url.urls import parse
 
-NET = NetConfig(permit=(ip_network("127.0.0.1/32"),), user_agent="weboid-tests", answer_s=60, connect_s=60)
 URL = "http://gone.demo/page"
 CITED = datetime(2016, 5, 1, tzinfo=UTC)
 MARCH, LATER = datetime(2016, 3, 1, 10, tzinfo=UTC), datetime(2017, 3, 1, 10, tzinfo=UTC)
-
-
-@asynccontextmanager
-async def opened() -> AsyncIterator[ArchiveClient]:
-    async with open_archive_client(NET, LocalLimiter()) as client:
-        yield client
 
 
 async def asked(
@@ -43,7 +31,7 @@ async def asked(
     last_alive: date | None = None,
 ) -> LookUpResult:
     wish = Wish(parse(url), CITED, date(2026, 11, 22), last_alive)
-    async with opened() as client:
+    async with open_local_client() as client:
         return await look_up(client, services, wish, given=given)
 
 

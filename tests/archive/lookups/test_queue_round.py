@@ -3,11 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from ipaddress import ip_network
 from typing import Any
 
 import pytest
-from support.archives import PAGE_FOR_PEOPLE, TEXT, Copy, failing, open_made_archive, rate_limited
+from support.archives import NET, PAGE_FOR_PEOPLE, TEXT, Copy, failing, open_made_archive, rate_limited
 from support.misbehaving import Act, Asked, Silence, reply
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
@@ -17,7 +16,6 @@ from weboid.archive.lookups.queue_round import QueueRound, QueueTally
 from weboid.archive.lookups.queue_rows import wish_of as real_wish_of
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.shared_limits import SharedLimiter
-from weboid.config import NetConfig
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.services import ArchiveService
@@ -30,7 +28,6 @@ from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshot
 from weboid.store.db.pool import Pool
 from weboid.store.upkeep.alarm import list_alarms
 
-NET = NetConfig(permit=(ip_network("127.0.0.1/32"),), user_agent="weboid-tests", answer_s=60, connect_s=60)
 CAME, DAY = 100, 130
 OLD, LATE = 20170401120000, 20170601120000
 URLS = [f"http://site{number}.demo/page" for number in range(6)]

@@ -2,11 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from functools import partial
-from ipaddress import ip_network
 
 import pytest
+from support.archives import NET
 from support.misbehaving import Act, Asked, Script, head_only, reply, serve
 from support.observations import FINE, SILENT
 from support.stored import CUT_OFF, NAMES_ALONE, WikiInStore, key, open_wiki
@@ -26,7 +25,7 @@ from weboid.checking.checker import Checker
 from weboid.checking.online import Online
 from weboid.checking.slots import StoreSlots
 from weboid.checking.turns import NotAsked, SharedTurns
-from weboid.config import CrawlConfig, NetConfig
+from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.observation import Observation
 from weboid.core.record.reasons import Outcome, Reason
@@ -37,7 +36,6 @@ from weboid.store.people.audit import list_audit
 from weboid.store.people.replacement import Replacement, find_replacements, record_replacement
 
 URLS = [f"http://dead.demo/{number}" for number in range(12)]
-NET = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=30.0, answer_s=30.0)
 BODY = b"<!doctype html><html lang=en><title>The mill</title><p>" + b"A wheel of oak turns in the brook. " * 30
 
 
@@ -73,19 +71,11 @@ async def state(wiki: WikiInStore, number: int = 0) -> tuple[bool, int | None, i
     return None if stored is None else (stored.works, stored.asked, stored.strikes, stored.due)
 
 
-@asynccontextmanager
-async def crawler(
-    wiki: WikiInStore, delay: float = 0.0, net: NetConfig = NET, **config: object
-) -> AsyncIterator[Callable[[int], Suggestions]]:
-    """What a crawler has: one way out, with shared slots."""
-    async with open_session(net) as session:
-        checker = Checker(session, SharedTurns(StoreSlots(wiki.pool), delay), CrawlConfig(delay=delay, **config))  # type: ignore[arg-type]
-        yield lambda day: Suggestions(wiki.pool, checker.ask, NAMES_ALONE, today=lambda: day, stopped=asyncio.Event())
-
-
-async def sweep(wiki: WikiInStore, day: int, **config: object) -> int:
-    async with crawler(wiki, **config) as new:  # type: ignore[arg-type]
-        return await new(day).sweep()
+async def sweep(wiki: WikiInStore, day: int, stop: tuple[str, ...] = ()) -> int:
+    """What a crawler does: it has one way out, with shared slots."""
+    async with open_session(NET) as session:
+        ask = Checker(session, SharedTurns(StoreSlots(wiki.pool), 0.0), CrawlConfig(delay=0.0, stop=stop)).ask
+        return await Suggestions(wiki.pool, ask, NAMES_ALONE, today=lambda: day, stopped=asyncio.Event()).sweep()
 
 
 def scripted(
