@@ -190,14 +190,10 @@ async def test_two_intakes_at_once_do_not_make_an_orphan_of_what_is_in_use(datab
         # One removes the last use that it could see, while the other one has added a use that is not yet to be seen.
         async with stored.pool.connection() as conn:
             await record_intake(conn, {stored.wiki.wiki: PageChanges(added={2: ({key(GONE): parse(GONE)}, {})})}, 300)
-            releasing = asyncio.create_task(release(stored, 1))
+            releasing = asyncio.create_task(stored.do(release_pages, stored.wiki.wiki, [1], 300))
             await stored.until_locked_out()
         await releasing
         assert (await stored.known(GONE)).orphaned is None
-
-
-async def release(stored: WikiInStore, page: int) -> None:
-    await stored.do(release_pages, stored.wiki.wiki, [page], 300)
 
 
 async def test_faces_go_when_nobody_believes_them_any_more(database: str) -> None:

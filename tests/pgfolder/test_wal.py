@@ -60,11 +60,6 @@ def _archived(server: Server) -> None:
     wait_until(lambda: str(_do(server, "SELECT coalesce(last_archived_wal, '') FROM pg_stat_archiver")) >= str(segment))
 
 
-def _lose(data: Path) -> None:
-    kill_server(data, signal.SIGKILL)
-    shutil.rmtree(data)
-
-
 @pytest.mark.long
 def test_after_the_loss_of_the_disk_any_moment_comes_back_exactly(place: Path) -> None:
     data, wal = place / "data", place / "wal"
@@ -81,7 +76,8 @@ def test_after_the_loss_of_the_disk_any_moment_comes_back_exactly(place: Path) -
     _do(server, "DELETE FROM t WHERE n % 2 = 0", "CREATE TABLE later ()")
     _archived(server)
     after = datetime.now(UTC)
-    _lose(data)
+    kill_server(data, signal.SIGKILL)
+    shutil.rmtree(data)
     server.close()
 
     with pytest.raises(FolderError, match="give a later moment"):

@@ -1,5 +1,4 @@
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 from unittest.mock import patch
 
@@ -17,12 +16,6 @@ MAXLAG = exchange(
     QUESTION, {"error": {"code": "maxlag", "info": "Waiting for a database"}}, headers={"Retry-After": "0"}
 )
 QUICK = ApiPatience(tries=3, timeout_s=2, first_pause_s=0.001, longest_pause_s=0.1, answer_mib=1)
-
-
-@pytest.fixture
-async def session() -> AsyncIterator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession() as opened:
-        yield opened
 
 
 def broken(status: int = 200, body: bytes = b"{}", **headers: str) -> Exchange:

@@ -23,14 +23,10 @@ FIXTURES = Path(__file__).parent / "fixtures"
 TABLES = ("page", "externallinks", "iwlinks", "interwiki")
 
 
-def head(table: str) -> str:
-    text = (FIXTURES / f"{table}.sql").read_text()
-    return text[: text.index("INSERT")]
-
-
 def written(folder: Path, table: str, rows: Iterable[str]) -> Path:
     path = folder / f"{table}.sql"
-    path.write_text(f"{head(table)}INSERT INTO `{table}` VALUES\n" + ",\n".join(rows) + ";\n")
+    head, *_ = (FIXTURES / f"{table}.sql").read_text().partition("INSERT")
+    path.write_text(f"{head}INSERT INTO `{table}` VALUES\n" + ",\n".join(rows) + ";\n")
     return path
 
 

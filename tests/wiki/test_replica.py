@@ -11,6 +11,7 @@ from typing import Any
 import pymysql
 import pytest
 from support.mariadb import BOTH_CATEGORIES, OLD_CATEGORIES, PASSWORD, USER, MariaServer
+from support.waiting import until
 
 from weboid.assets import asset
 from weboid.core.wikitext.titles import Namespace
@@ -273,7 +274,8 @@ async def test_an_idle_connection_that_the_server_ended_is_no_failure(
     monkeypatch.setattr("weboid.wiki.mariadb._PING_AFTER_S", 0.0)
     async with opened(light) as source:
         await source.find_states([1])
-        cut_off(mariadb_server)
+        kill(mariadb_server, "CONNECTION")
+        await until(lambda: not connections(mariadb_server))
         assert len(await source.find_states([1])) == 1
     assert not caplog.records
 
@@ -365,7 +367,7 @@ async def test_who_is_cancelled_does_not_wait_for_the_server(mariadb_server: Mar
         await source.find_states([1])
         db = source._db
         sleeping = asyncio.create_task(db.list_rows("SELECT SLEEP(100)"))
-        await until_asked(mariadb_server, "SLEEP(100)")
+        await until(lambda: any("SLEEP(100)" in str(row) for row in connections(mariadb_server)))
         sleeping.cancel()
         begun = time.monotonic()
         with pytest.raises(asyncio.CancelledError):
@@ -478,12 +480,6 @@ def connections(server: MariaServer) -> Sequence[tuple[Any, ...]]:
     return [row for row in server.run("SHOW FULL PROCESSLIST") if row[1] == USER]
 
 
-async def until_asked(server: MariaServer, words: str) -> None:
-    """Waits until the server is at work on a question with these words."""
-    while not any(words in str(row) for row in connections(server)):
-        await asyncio.sleep(0.01)
-
-
 def kill(server: MariaServer, how: str) -> None:
     for number, *_ in connections(server):
         try:
@@ -491,13 +487,6 @@ def kill(server: MariaServer, how: str) -> None:
         except pymysql.err.Error as error:
             if error.args[0] != NO_SUCH_THREAD:
                 raise
-
-
-def cut_off(server: MariaServer) -> None:
-    """Ends all connections of the restricted user and waits until they have gone."""
-    kill(server, "CONNECTION")
-    while connections(server):
-        time.sleep(0.02)
 
 
 async def kill_often(server: MariaServer, how: str) -> None:

@@ -1,7 +1,5 @@
 """Spam lists as a wiki gives them (L-3)."""
 
-from collections.abc import AsyncIterator
-
 import aiohttp
 import pytest
 from support.wikireplay import exchange, open_wiki_replay, page_content
@@ -11,12 +9,6 @@ from weboid.wiki.action import ActionApi, ApiPatience
 from weboid.wiki.spamlist import ListTexts, fetch_global_list, fetch_local_lists
 
 QUICK = ApiPatience(tries=2, timeout_s=5, first_pause_s=0.001, longest_pause_s=0.1, answer_mib=1)
-
-
-@pytest.fixture
-async def session() -> AsyncIterator[aiohttp.ClientSession]:
-    async with aiohttp.ClientSession() as opened:
-        yield opened
 
 
 BLACK, WHITE = "MediaWiki:Spam-blacklist", "MediaWiki:Spam-whitelist"

@@ -13,7 +13,7 @@ from weboid.core.url.farms import WMFLABS
 from weboid.core.url.keys import UrlKey
 from weboid.core.verdict.judge import judge
 from weboid.feed.intake import page_urls
-from weboid.store.db.pool import Connection, open_pool
+from weboid.store.db.pool import open_pool
 from weboid.store.db.rows import HostKey, KnownUrl, StoredHost, StoredUrl, key_columns
 from weboid.store.db.statements import statements
 from weboid.store.results.record import Checked, record_batch, record_copy_check
@@ -24,11 +24,6 @@ from weboid.wiki.source import PageLinks
 URLS = [f"https://host{number % 7}.demo/{number}" for number in range(60)]
 MISSING = UrlKey(1, 2, 3)
 NEEDED = statements("urls/check")
-
-
-async def plan_of(conn: Connection, query: str, values: dict[str, object]) -> str:
-    rows = await (await conn.execute(f"EXPLAIN {query}".encode(), values)).fetchall()
-    return "\n".join(row[0] for row in rows)
 
 
 async def locked_rows(stored: WikiInStore, table: str) -> int:
@@ -86,7 +81,8 @@ async def test_what_writes_all_urls_at_once_goes_by_the_primary_key(database: st
         }
         values = {**empty, **key_columns(keys)}
         await keep_order(conn)
-        plan = await plan_of(conn, NEEDED["record_checks"], {**values, "cited": False})
+        query = f"EXPLAIN {NEEDED['record_checks']}".encode()
+        plan = "\n".join([line async for (line,) in await conn.execute(query, {**values, "cited": False})])
         assert re.search(r"\burl(_\d+)?_pkey\b", plan)
         others = ("Seq Scan on url", "Hash", "Bitmap", "url_due", "url_orphaned", "_idx")
         assert not any(other in plan for other in others), plan
