@@ -1,7 +1,5 @@
 """Default pages of servers and panels, and suspended sites; the pages are composed of titles and sayings (C-11)."""
 
-from hypothesis import given
-from hypothesis import strategies as st
 from support.pages import filled, page, prose
 
 from weboid.assets import toml_next_to
@@ -73,8 +71,3 @@ def test_what_lives_and_an_article_are_no_default() -> None:
         assert judged(title, body, asked="".join(asked) or ASKED) is None
     head = '<meta property="article:published_time" content="2026">'
     assert judged("Account suspended", head=head) is None
-
-
-@given(st.text(max_size=200), st.text(max_size=200))
-def test_nothing_makes_it_raise(title: str, text: str) -> None:
-    judged(title, f"<h1>{text}</h1><p>{text}</p>", asked=f"http://site.test/{text}")

@@ -1,7 +1,5 @@
 """Parked and for-sale domains by several signals (C-11, U-7)."""
 
-from hypothesis import given
-from hypothesis import strategies as st
 from support.pages import filled, page, prose
 
 from weboid.assets import toml_next_to
@@ -81,9 +79,3 @@ def test_a_living_page_an_article_and_the_front_of_a_market_are_not_parked() -> 
     head = '<meta property="article:published_time" content="2026">'
     assert judged("oldpress.test is for sale", "<p>This domain is for sale</p>", head=head) is None
     assert parked_suspicion(ASKED, "https://www.godaddy.com/", Document(), b"") is None
-
-
-@given(st.text(max_size=200), st.text(max_size=200), st.text(max_size=60))
-def test_nothing_makes_it_raise(title: str, text: str, source: str) -> None:
-    seen = Document(title=title, headings=(text,), text=text, sources=(source, f"http://{source}"), refresh=source)
-    parked_suspicion(f"http://site.test/{source}", f"http://other.test/{text}", seen, text.encode(errors="replace"))

@@ -2,12 +2,10 @@
 
 import re
 
-from hypothesis import given
-from hypothesis import strategies as st
 from support.pages import page, prose
 
 from weboid.assets import toml_next_to
-from weboid.core.document.document import Document, document_of
+from weboid.core.document.document import document_of
 from weboid.core.signs.missing_words import spaceless, vocabularies
 from weboid.core.signs.soft404 import Saying, document_suspicion, redirect_suspicion, saying, says_missing
 
@@ -142,12 +140,6 @@ def test_another_redirect_is_none() -> None:
         "http://site.test/a/1404", "http://site.test/terror.html", "http://site.test/trial-and-error",
     ]:  # fmt: skip
         assert redirect_suspicion(ASKED, final) is None
-
-
-@given(st.text(max_size=250))
-def test_nothing_makes_it_raise(text: str) -> None:
-    assert saying(text) in Saying
-    document_suspicion(f"http://site.test/{text}", Document(title=text, headings=(text,), text=text))
 
 
 def test_a_title_that_is_a_number_counts_where_a_heading_says_it_in_words() -> None:

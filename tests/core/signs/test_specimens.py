@@ -6,17 +6,20 @@
 from collections.abc import Iterable
 from itertools import product
 
+from hypothesis import given
+from hypothesis import strategies as st
 from support.pages import page, prose
 
-from weboid.core.document.document import document_of
+from weboid.core.document.document import Document, document_of
 from weboid.core.observe.content import content_suspicion
 from weboid.core.observe.observation import RawResponse
 from weboid.core.signs import login_walls, notices
-from weboid.core.signs.botwall import walls
-from weboid.core.signs.hosting import hosting_words, suspensions
+from weboid.core.signs.botwall import CODES, wall_by_content, wall_by_headers, walls
+from weboid.core.signs.hosting import hosting_suspicion, hosting_words, suspensions
 from weboid.core.signs.missing_words import spaceless, vocabularies
 from weboid.core.signs.notices import notice_in
-from weboid.core.signs.parked import parked_words
+from weboid.core.signs.parked import parked_suspicion, parked_words
+from weboid.core.signs.soft404 import document_suspicion
 
 ASKED = "http://www.oldpress.test/history/1890.html"
 
@@ -105,3 +108,23 @@ def test_states_and_nouns_of_what_is_missing() -> None:
         assert missed(map(" ".join, said), "Herald|<h1>{}</h1>", "soft-404") == [], language
     for language, (whole, _) in spaceless().items():
         assert missed(whole, "Herald|<h1>{}</h1>", "soft-404") == [], language
+
+
+@given(
+    st.sampled_from(sorted(CODES)), st.text(max_size=200), st.text(max_size=250), st.text(max_size=80),
+    st.dictionaries(st.text(max_size=9), st.text(max_size=9)),
+)  # fmt: skip
+def test_no_text_header_or_url_makes_a_rule_raise(
+    code: int, title: str, text: str, path: str, headers: dict[str, str]
+) -> None:
+    asked, final, body = f"http://site.test/{path}?{path}", f"http://other.test/{text}", page(title, body=text)
+    sources = (path, f"http://{path}")
+    made = Document(title=title, headings=(text,), text=text, sources=sources, refresh=path, asks_password=True)
+    for document in (made, document_of(body, "text/html", final)):
+        parked_suspicion(asked, final, document, body)
+        hosting_suspicion(asked, document, body)
+        document_suspicion(asked, document)
+        login_walls.login_suspicion(asked, document)
+        wall_by_content(code, body, document)
+    wall_by_headers(code, headers, final)
+    assert {login_walls.is_login_url(asked), login_walls.is_consent_url(asked)} <= {True, False}
