@@ -151,15 +151,6 @@ def test_one_success_resets_everything_and_a_wall_ends_the_streak_though_years_l
     assert (again.streak.strikes, again.streak.since, verdict(again)) == (1, 844, Verdict.DOUBTFUL)
 
 
-def test_a_wall_before_a_dead_page_makes_it_doubtful_until_it_is_proven_anew() -> None:
-    dead = lived(*FORTNIGHT)
-    walled = lived((121, WALL), record=dead)
-    assert verdict(walled) is Verdict.DOUBTFUL
-    again = [(day, LOST) for day in range(128, 157, 4)]
-    assert verdict(lived(*again[:-1], record=walled)) is Verdict.DOUBTFUL
-    assert verdict(lived(*again, record=walled)) is Verdict.DEAD
-
-
 def test_what_failed_and_came_back_within_sixty_days_takes_twice_the_days() -> None:
     for came_back, needed in ((160, 28), (161, 14)):
         record = lived((100, LOST), (103, FINE), *((day, LOST) for day in range(came_back, came_back + needed, 4)))
@@ -174,12 +165,6 @@ def test_what_failed_and_came_back_within_sixty_days_takes_twice_the_days() -> N
         silent = lived(*before, (start - 5, FINE), *((day, SILENT) for day in days))
         assert verdict(silent) is Verdict.DOUBTFUL
         assert verdict(lived((start + needed, SILENT), record=silent)) is Verdict.DEAD
-
-
-def test_too_many_requests_neither_add_to_a_streak_nor_end_it() -> None:
-    record = lived((100, LOST), (102, LIMITED), (104, LOST), (107, LIMITED), (109, LOST), (112, LIMITED))
-    assert (record.streak.strikes, record.streak.since, verdict(record)) == (3, 100, Verdict.DOUBTFUL)
-    assert verdict(lived((114, LOST), record=record)) is Verdict.DEAD
 
 
 def test_a_site_under_repair_neither_strikes_nor_ends_a_streak() -> None:

@@ -3,7 +3,6 @@
 Each life says what a URL answers on a day at an hour; it is checked as a round would, whenever it is due.
 """
 
-import random
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise, product
 from typing import NamedTuple
@@ -15,11 +14,8 @@ from weboid.core.record.moment import HOURS, planned_hour, shuffled
 from weboid.core.record.policy import DEFAULT
 from weboid.core.record.reasons import Reason
 from weboid.core.record.record import UNKNOWN_HOST, UNTRIED, UrlRecord
-from weboid.core.record.status import Status
 from weboid.core.verdict.judge import judge, judge_host
 from weboid.core.verdict.verdict import Finding, Verdict, finding_of
-
-PAUSE = Observation(Status.UNAVAILABLE, Reason.RATE_LIMIT, retry_after_s=3_600)
 
 KEYS = range(1_000_000, 1_000_000 + HOURS)
 """One host for each hour of the day."""
@@ -149,22 +145,6 @@ def test_days_without_checks_do_not_widen_a_row_and_failures_around_a_year_of_th
         for day in (100, 103, 465, 468):
             record = judge(record, seen, day).record
         assert (record.streak.strikes, finding_of(record).verdict) == (4, Verdict.DOUBTFUL)
-
-
-def test_failures_around_years_of_a_wall_or_once_in_a_hundred_times_are_no_death() -> None:
-    for host_key in KEYS:
-        assert deaths(lambda day, hour: WALL if 10 <= day < 740 else LOST, 745, host_key) == []
-    for seed in range(4):
-        for host_key in KEYS:
-            chance = random.Random(f"{seed} {host_key}")
-            faults = {day: chance.choice([SILENT, LOST, BROKEN]) for day in range(1_826) if chance.random() < 0.01}
-            assert deaths(on(WALL, faults), 1_826, host_key) == [], seed
-
-
-def test_a_pause_that_is_asked_for_neither_proves_nor_ends_a_row() -> None:
-    for host_key in KEYS:
-        assert deaths(lambda day, hour: PAUSE, 365, host_key) == []
-        assert 14 <= deaths(lambda day, hour: PAUSE if day == 6 else LOST, 60, host_key)[0] <= 14 + 8
 
 
 def test_what_is_down_from_midnight_to_four_every_night_is_never_dead() -> None:
