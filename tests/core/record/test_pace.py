@@ -34,10 +34,6 @@ def after(pace: Pace, load: Load, days: int) -> Pace:
     return pace
 
 
-def test_a_crawl_that_keeps_up_stays_at_a_week() -> None:
-    assert after(START, IN_TIME, 100).interval == 7
-
-
 def test_a_crawl_that_cannot_keep_up_is_given_a_day_more_each_day_until_a_turn_fits() -> None:
     assert [after(START, TOO_MUCH, days).interval for days in (1, 2, 10)] == [8, 9, 17]
     # 17 days are enough at this capacity; if hosts still are late, a day more is given each week.

@@ -23,15 +23,7 @@ GAP = 5
 evidences = st.builds(
     Evidence, st.integers(0, WIDEST), st.integers(0, WIDEST_MISSING + 1), st.booleans(), st.booleans(), st.booleans()
 )
-strikes = st.lists(st.tuples(st.integers(0, 40), st.booleans(), st.booleans()), max_size=60)
-
-
-def struck(*hits: tuple[int, bool]) -> Streak:
-    """The streak after strikes, each with its day and whether the page is missing."""
-    streak = NO_STRIKES
-    for day, missing in hits:
-        streak = streak.struck(day, missing=missing, gap=GAP)
-    return streak
+strikes = st.lists(st.tuples(st.integers(-3, 40), st.booleans(), st.booleans()), max_size=60)
 
 
 @given(evidences)
@@ -73,14 +65,6 @@ def test_evidence_is_never_more_than_its_strikes_are_and_fits_its_column(hits: l
 
 def _width(days: list[int]) -> int:
     return sum(min(after - before, GAP) for before, after in pairwise(days))
-
-
-def test_a_second_strike_on_a_day_adds_nothing_and_twenty_days_without_a_check_count_as_five() -> None:
-    once = struck((100, True))
-    assert once.struck(100, missing=True, gap=GAP) == once
-    assert once.struck(99, missing=True, gap=GAP) == once
-    assert struck((100, True), (120, True)).evidence.width == GAP
-    assert struck((100, True), (120, True)).evidence.missing_width == GAP
 
 
 BARELY_MISSING = Evidence(missing=1 + DEFAULT.missing_span)
