@@ -82,20 +82,6 @@ def hangs_up(asked: Asked) -> Act:
 FINE = site_of({"/a": reply(200, body=page("A page"))})
 
 
-@pytest.mark.parametrize(
-    ("http", "https", "scheme", "need", "reason"),
-    [
-        (hangs_up, FINE, "http", Special.NEEDS_HTTPS, Reason.NEEDS_HTTPS),
-        (FINE, hangs_up, "https", Special.NEEDS_HTTP, Reason.NEEDS_HTTP),
-    ],
-)
-async def test_what_works_by_the_other_scheme_only_works_and_the_host_is_remembered(
-    certificates: Certificates, http: Script, https: Script, scheme: str, need: Special, reason: Reason
-) -> None:
-    seen, _, _ = await switching(http, https, certificates, scheme)
-    assert (seen.status, seen.reason, seen.needs) == (Status.SCHEME_SWITCHED, reason, frozenset({need}))
-
-
 @pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_what_works_by_the_other_scheme_as_a_browser_works(certificates: Certificates, scheme: str) -> None:
     def picky(asked: Asked) -> Act:
@@ -115,12 +101,6 @@ async def test_what_is_remembered_is_asked_at_once_and_a_need_gone_is_no_failure
     needs = frozenset({Special.NEEDS_HTTPS})
     seen, _, _ = await switching(FINE, hangs_up, certificates, "http", needs=needs)
     assert (seen.status, seen.reason) == (Status.FINE, Reason.OK)
-
-
-async def test_an_expired_certificate_is_reported_though_it_is_there_by_http(certificates: Certificates) -> None:
-    seen, _, _ = await switching(FINE, FINE, certificates, "https", expired=True)
-    assert (seen.status, seen.reason) == (Status.SCHEME_SWITCHED, Reason.CERTIFICATE_EXPIRED)
-    assert seen.outcome is Outcome.DOUBTFUL
 
 
 async def test_behind_a_bad_certificate_pages_are_missing_or_in_doubt(certificates: Certificates) -> None:
