@@ -97,7 +97,8 @@ STRANGERS: Mapping[str, tuple[Life, int]] = {
     "short gambling": (lambda number, day: ("Best casino bonus codes", text(50, 60)), 2),
     "a magazine in another language": (lambda number, day: (f"Ratgeber {number}", text(60 + number, language=DE)), 1),
     "a shop in the same language": (lambda number, day: (f"Discount shoes, page {number}", text(70 + number)), 3),
-    "one page of a shop everywhere": (lambda number, day: ("Discount shoes", text(70)), 5),
+    # In the language of before, and two are enough; one of three may be like its document by chance.
+    **{f"one page of a shop on {n} URLs": (lambda number, day: ("Discount shoes", text(70)), n) for n in (2, 3, 4, 5)},
     "gambling that changes each week": (lambda number, day: (f"Casino news {day}", text(day + number)), 1),
     "a foreign magazine that changes each week": (
         lambda number, day: (f"Neues aus {prose(1, day)}", text(day + number, language=DE)),
@@ -177,18 +178,6 @@ def test_a_document_that_is_neither_like_nor_unlike_the_known_one_speaks_for_nob
     assert recognised(earlier, strange) is Recognition.OTHER
     same_title = replace(strange, title=earlier.title)
     assert recognised(earlier, same_title) is Recognition.SAME
-
-
-def test_documents_that_all_become_one_page_of_a_strangers_own_have_a_new_owner() -> None:
-    """In the language of before, and two are enough; one of three may be like its document by chance."""
-
-    def one(_number: int, _day: int) -> Page:
-        return "Discount shoes", text(70)
-
-    for urls in (2, 3, 4):
-        day = found_on(after(one), urls)
-        assert day is not None, urls
-        assert CHANGE + 5 <= day <= CHANGE + 21
 
 
 def test_a_living_host_has_no_new_owner() -> None:
