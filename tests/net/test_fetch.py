@@ -287,13 +287,6 @@ async def test_a_dead_server_behind_slow_redirects_is_a_timeout_all_the_same(has
     assert (answer.fault, asked) == (Reason.TIMEOUT, ["HEAD /", "HEAD /1", "HEAD /2", "GET /2"])
 
 
-async def test_a_server_that_hangs_up_is_not_asked_behind_the_back_of_the_turns(settings: NetConfig) -> None:
-    hosts: list[str] = []
-    async with serve(lambda _: HangUp()) as site, open_session(settings) as session:
-        await fetch_answer(session, site.url(), turn=noting(hosts))
-        assert len(hosts) == site.connections == 2
-
-
 async def test_a_mistake_of_ours_is_not_held_against_the_server(settings: NetConfig) -> None:
     async def turn(host: str) -> None:
         raise LookupError(host)

@@ -14,7 +14,6 @@ from weboid.core.record.status import Status
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import parse
 from weboid.net.fetch import Single, fetch_answer
-from weboid.net.guard import NotPublic
 from weboid.net.outbound import open_session
 
 _CASES = toml_next_to(__file__)
@@ -223,16 +222,6 @@ async def test_every_hop_takes_the_turn_of_its_own_host(settings: NetConfig) -> 
     # By HEAD, and then by GET, because it ends in another domain.
     assert hosts == ["one.test", "two.test", "two.test"]
     assert answer.hops == (Hop(one.url(host="one.test"), 301, two.url("/x", host="two.test")),)
-
-
-async def test_a_turn_may_refuse_a_host(settings: NetConfig) -> None:
-    async def turn(host: str) -> None:
-        if host == "stop.test":
-            raise NotPublic
-
-    async with serve(going({"/": "http://stop.test/"})) as site, open_session(settings) as session:
-        answer = await fetch_answer(session, site.url(), turn=turn)
-    assert answer.fault is Reason.NOT_PUBLIC
 
 
 async def test_a_single_request_ends_at_the_redirect_and_says_where_it_leads(settings: NetConfig) -> None:
