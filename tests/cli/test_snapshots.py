@@ -161,12 +161,6 @@ async def looked_up(place: Place, answers: Mapping[str, Answer], *call: str) -> 
     return line
 
 
-async def test_one_service_at_loopback_is_enough_and_readers_get_the_real_address(place: Place) -> None:
-    line = await looked_up(place, {"cdx": rows(ROW), "replay": played})
-    assert (line["outcome"], line["service"], line["stamp"]) == ("found", "wayback", STAMP)
-    assert line["snapshot"] == f"https://web.archive.org/web/{STAMP}/{URL_OF_LOOSE_ARCHIVE}"
-
-
 async def test_a_copy_whose_archive_does_not_answer_is_an_error_though_another_archive_says_none(place: Place) -> None:
     place.environ |= {"WEBOID_ARCHIVE_ARQUIVO_BASE": "http://127.0.0.1:1"}
     copy = f"https://arquivo.pt/wayback/{STAMP}/{URL_OF_LOOSE_ARCHIVE}"
