@@ -244,10 +244,6 @@ def _keeps(times: list[float], pause: float) -> bool:
     return all(time >= turn * (pause - 0.005) for turn, time in enumerate(times))
 
 
-async def test_requests_to_one_host_are_a_pause_apart_even_if_all_come_at_once() -> None:
-    assert _keeps(await _times(LocalTurns(0.05), "a.demo", 5), 0.05)
-
-
 async def test_different_hosts_do_not_wait_for_each_other_and_are_forgotten_when_their_pause_is_over() -> None:
     slots = LocalTurns(100.0)
     async with asyncio.timeout(60):

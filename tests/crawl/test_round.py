@@ -40,16 +40,6 @@ def always(seen: Observation) -> Script:
     return lambda url, day: seen
 
 
-async def test_a_round_asks_every_due_url_once(database: str) -> None:
-    urls = [f"http://h{host}.demo/{path}" for host in range(20) for path in range(5)]
-    async with open_wiki(database, {1: urls}) as wiki:
-        tally = await wiki.round(100, always(FINE))
-        assert tally.written == 100
-        assert sorted(url for _, url in wiki.asked) == sorted(urls)
-        assert (await wiki.round(100, always(FINE))).written == 0
-        assert (await wiki.known(A.replace("a.", "h1."))).due in (106, 108)
-
-
 async def test_a_host_with_more_urls_than_the_window_is_visited_again_in_the_same_round(database: str) -> None:
     async with open_wiki(database, {1: [f"http://a.demo/{n}" for n in range(150)]}) as wiki:
         assert (await wiki.round(100, always(FINE), per_host=60)).written == 150
