@@ -5,7 +5,7 @@ import pytest
 import pywikibot
 from pywikibot import config, i18n
 from support.little_bot_wiki import DBNAME, open_little_bot_wiki, site_of
-from support.little_service import open_little_service
+from support.little_service import LittleService, open_little_service
 from support.repair_scene import Scene, settings
 
 
@@ -22,6 +22,12 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
         wiki.forget()
         yield Scene(wiki, service, site, tmp_path)
         pywikibot._sites.clear()
+
+
+@pytest.fixture
+def service() -> Iterator[LittleService]:
+    with open_little_service(f"{DBNAME}@WMF") as service:
+        yield service
 
 
 @pytest.fixture

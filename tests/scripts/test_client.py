@@ -1,7 +1,5 @@
 """The client of the API: complete answers, or what to do next; never endless, no other service, no token shown."""
 
-from collections.abc import Iterator
-
 import pytest
 from support.little_service import (
     TOKEN,
@@ -20,12 +18,6 @@ from weboid.errors import WeboidError
 from weboid_scripts.client import ServiceGarbled, ServiceRefused, ServiceUnreachable, WeboidClient
 
 WIKI = "testwiki@WMF"
-
-
-@pytest.fixture
-def service() -> Iterator[LittleService]:
-    with open_little_service(WIKI) as service:
-        yield service
 
 
 class Waits(list[float]):

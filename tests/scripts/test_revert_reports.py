@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from support.little_service import TOKEN, LittleService, Misdeed, open_little_service
+from support.little_service import TOKEN, LittleService, Misdeed
 
 from weboid.bot.answers import key_of
 from weboid.bot.reverts import EditedLink
@@ -20,12 +20,6 @@ from weboid_scripts.reverts.revert_reports import Reported, report_reverts
 WIKI = "testwiki@WMF"
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 URLS = ("http://a.example.org/x", "http://b.example.org/y")
-
-
-@pytest.fixture
-def service() -> Iterator[LittleService]:
-    with open_little_service(WIKI) as service:
-        yield service
 
 
 @pytest.fixture
