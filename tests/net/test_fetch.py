@@ -2,7 +2,6 @@
 
 import asyncio
 import gzip
-import socket
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from time import monotonic
@@ -17,6 +16,8 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import Status
 from weboid.net.fetch import ANSWERS_A_CHECK, fetch_answer
 from weboid.net.outbound import open_session
+
+from .test_dial import silent
 
 PAGE = b"<!doctype html><title>A page</title>"
 FINE = reply(200, body=PAGE)
@@ -134,15 +135,9 @@ async def test_a_closed_port_is_a_refusal_and_asked_once(settings: NetConfig) ->
 
 async def test_a_server_that_does_not_take_the_connection_is_a_timeout_and_asked_once(hasty: NetConfig) -> None:
     hosts: list[str] = []
-    with socket.socket() as listening, socket.socket() as first, socket.socket() as second:
-        listening.bind(("127.0.0.3", 0))
-        listening.listen(0)
-        for filling in (first, second):
-            filling.setblocking(False)
-            filling.connect_ex(listening.getsockname())
+    with silent("127.0.0.3") as port:
         async with open_session(hasty) as session:
-            url = f"http://127.0.0.3:{listening.getsockname()[1]}/"
-            answer = await fetch_answer(session, url, turn=noting(hosts))
+            answer = await fetch_answer(session, f"http://127.0.0.3:{port}/", turn=noting(hosts))
     assert answer.fault is Reason.TIMEOUT
     assert hosts == ["127.0.0.3"]
 
