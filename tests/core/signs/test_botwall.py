@@ -24,17 +24,11 @@ HEADERS = CASES["headers"]
 ENDS = CASES["ends"]
 
 
-def test_a_vendors_page_is_a_wall() -> None:
+def test_a_vendors_page_is_a_wall_and_a_challenge_with_whatever_code_it_is_sent() -> None:
     for name, code, content in PAGES:
-        assert on(code, content) == Suspicion(Reason.BOT_WALL, (f"vendor:{name}", "page"))
-
-
-def test_a_challenge_is_a_wall_with_whatever_code_it_is_sent() -> None:
-    for code in [200, 403, 405, 429, 503]:
-        for name, content in [
-            (name, content) for name, code, content in PAGES if code in (200, 202) and name != "captcha"
-        ]:
-            assert on(code, content) == Suspicion(Reason.BOT_WALL, (f"vendor:{name}", "page"))
+        is_challenge = code in (200, 202) and name != "captcha"
+        for sent in (code, *((200, 403, 405, 429, 503) if is_challenge else ())):
+            assert on(sent, content) == Suspicion(Reason.BOT_WALL, (f"vendor:{name}", "page"))
 
 
 def test_a_mark_that_no_other_document_has_needs_no_short_text() -> None:
