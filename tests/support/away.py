@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -82,6 +83,13 @@ class Running:
             assert time.monotonic() < limit, self.said[-3000:]
             is_over = self.process.returncode is not None
             await asyncio.sleep(0.005)
+
+    async def url(self, verb: str = "answers") -> str:
+        """The address at which a webservice answers or only listens, once it has said so."""
+        await self.until(lambda: self.count(f"Weboid {verb} at ") > 0)
+        found = re.search(r"http://\S+/", self.said)
+        assert found
+        return found[0]
 
     async def until_away(self) -> None:
         await self.until(lambda: self.count(AWAY) > 0)

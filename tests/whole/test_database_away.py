@@ -63,13 +63,6 @@ async def _assert_nothing_lost(place: Place) -> None:
     assert checked.status == 0, checked.out + checked.err
 
 
-async def _url(serve: Running, verb: str = "answers") -> str:
-    await serve.until(lambda: serve.count(f"Weboid {verb} at ") > 0)
-    found = re.search(r"http://\S+/", serve.said)
-    assert found
-    return found[0]
-
-
 async def _status(client: aiohttp.ClientSession, url: str) -> tuple[int, str | None]:
     async with client.get(url) as answer:
         return answer.status, answer.headers.get("Retry-After")
@@ -134,7 +127,7 @@ async def test_the_webservice_answers_503_promptly_and_recovers(
 ) -> None:
     async with fed_place(tmp_path, database) as (place, away), aiohttp.ClientSession() as client:
         serve = Running(await place.start("serve", "--port=0", f"--workers={workers}"))
-        url = await _url(serve)
+        url = await serve.url()
 
         async def is_answered(page: int) -> bool:
             async with client.get(f"{url}api/page?dbname=demowiki@wmflabs&pageid={page}") as answer:
@@ -170,7 +163,7 @@ async def test_a_webservice_without_its_database_listens_and_goes_on_when_it_is_
         place.environ["NOTIFY_SOCKET"] = str(tmp_path / "notify")
         with Systemd(place.environ["NOTIFY_SOCKET"]) as systemd:
             serve = Running(await place.start("serve", f"--port={free_port()}", f"--workers={workers}"))
-            url = await _url(serve, "listens")
+            url = await serve.url("listens")
             assert await systemd.until("READY=1")
         (health,) = re.findall(r"^health-check-path: /(.+)$", (REPOSITORY / "service.template").read_text(), re.M)
         for path in (health, f"static/{style().name}"):

@@ -1,6 +1,5 @@
 """The webservice reads from a standby: every address answers as without, and pages when the primary is gone (O-4)."""
 
-import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -49,24 +48,17 @@ async def test_each_address_answers_with_a_standby_as_without_and_pages_go_on_wi
             place.environ["WEBOID_DATABASE_READ"] = both.standby
             split = Running(await place.start("serve", "--port=0", "--day", "100"))
             async with aiohttp.ClientSession() as client:
-                answers = [[await _get(client, await _url(each), path) for path in _PATHS] for each in (plain, split)]
+                answers = [[await _get(client, await each.url(), path) for path in _PATHS] for each in (plain, split)]
                 assert [status for status, _ in answers[0]] == [status for status, _ in answers[1]]
                 differ = {path for path, plainly, split_up in zip(_PATHS, *answers, strict=True) if plainly != split_up}
                 assert differ <= {"status", "metrics", *_WITH_FORMS}
                 running.close()
                 for path, before in zip(_PATHS, answers[1], strict=True):
-                    status, text = await _get(client, await _url(split), path)
+                    status, text = await _get(client, await split.url(), path)
                     assert (path, status) == (path, before[0])
                     assert text == before[1] or path in differ, path
             for each in (plain, split):
                 await each.stop()
-
-
-async def _url(serve: Running) -> str:
-    await serve.until(lambda: serve.count("Weboid answers at ") > 0)
-    found = re.search(r"http://\S+/", serve.said)
-    assert found
-    return found[0]
 
 
 async def _get(client: aiohttp.ClientSession, url: str, path: str) -> tuple[int, str]:
