@@ -40,6 +40,14 @@ SELECT DISTINCT worker FROM lease WHERE until >= now() AND worker <> %(worker)s 
 -- under lock: upkeep/rekey lock, and all leases are the rekey's.
 UPDATE lease SET until = '-infinity' WHERE worker = %(worker)s
 
+-- name: record_leases_lost
+-- What a crawler has read in these buckets it does not write any more.
+UPDATE lease SET epoch = epoch + 1, worker = '', until = '-infinity'
+FROM (
+    SELECT bucket FROM lease WHERE bucket = ANY(%(buckets)s::smallint[]) ORDER BY bucket FOR NO KEY UPDATE
+) AS locked
+WHERE lease.bucket = locked.bucket
+
 -- name: list_hosts_after
 -- fan-out: all hosts, in batches by key.
 SELECT bucket, host_key, host FROM host

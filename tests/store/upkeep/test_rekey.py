@@ -456,7 +456,7 @@ async def test_a_crawl_and_intakes_go_on_while_urls_get_other_buckets_and_nothin
             pages |= {day: pages[3 + day % 6], 3 + day % 6: pages[3 + (day + 1) % 6]}
             await stored.take_in({page: pages[page] for page in (day, 3 + day % 6)}, day, latest=day)
             await stored.round(day, answer)
-        assert day > 201
+        assert day > 200
         assert (await moving).moved > 10
         assert await rekey(stored.pool, 200) == Rekeyed()
         used = {(page, key(url)) for page, urls in pages.items() if page > 2 for url in urls}
@@ -465,10 +465,17 @@ async def test_a_crawl_and_intakes_go_on_while_urls_get_other_buckets_and_nothin
         assert not (await check_store(stored.pool, day)).found
 
 
+@pytest.mark.parametrize("is_under_way", [False, True])
 async def test_what_was_taken_in_and_checked_while_it_waited_to_be_moved_keeps_its_history_and_is_checked_again(
-    database: str,
+    database: str, is_under_way: bool
 ) -> None:
-    url = "https://one.demo/"
+    url, asked, may_answer = "https://one.demo/", asyncio.Event(), asyncio.Event()
+
+    async def answered() -> Observation:
+        asked.set()
+        await may_answer.wait()
+        return FINE
+
     async with open_wiki(database, {1: [url], 2: ["https://two.demo/"]}) as stored:
         for day in DAYS:
             await stored.round(day, lambda url, day: LOST)
@@ -477,8 +484,14 @@ async def test_what_was_taken_in_and_checked_while_it_waited_to_be_moved_keeps_i
         async with stored.pool.connection() as conn:
             await conn.execute("UPDATE key_form SET suffix_version = %s, moving = true", (OURS.suffix_version,))
         await stored.take_in({1: [url, "https://three.demo/"], 3: [url]}, 201, latest=2)
-        await stored.round(201, lambda url, day: FINE)
+        checking = asyncio.create_task(stored.round(201, lambda url, day: answered()))
+        await asked.wait()
+        if not is_under_way:
+            may_answer.set()
+            await checking
         assert (await rekey(stored.pool, 202)).merged == 1
+        may_answer.set()
+        await checking
         assert {page for page, each in await uses(stored) if each == key(url)} == {1, 3}
         assert await changes_of(stored, url) == died
         assert await stored.dead() == {(1, key(url)), (3, key(url))}

@@ -156,6 +156,8 @@ async def _move_some(pool: Pool, scheme: KeyScheme, hosts: Columns, batch: int, 
         rows = await conn.execute(SQL["list_urls_of_hosts"], {**hosts, "limit": batch})
         stored = {UrlKey(*row[:3]): url_of(row[3:]) async for row in rows}
         moves = moves_of(stored, scheme)
+        # A crawler may be checking what has come to the new keys already: else it would write over what is moved there.
+        await conn.execute(SQL["record_leases_lost"], {"buckets": sorted({key.bucket for key in moves.urls})})
         merged = await record_moves(conn, moves, day) if stored else 0
     _count(done, moves, merged)
     return bool(stored)
