@@ -26,7 +26,13 @@ _LINE = (
 @pytest.fixture(scope="module")
 def pair(server_folder: Path) -> Iterator[tuple[Pair, ExitStack]]:
     with open_pair(server_folder / "pair") as opened:
+        asyncio.run(_migrated(opened[0]))
         yield opened
+
+
+async def _migrated(both: Pair) -> None:
+    async with await psycopg.AsyncConnection.connect(both.primary) as connection:
+        await migrate(connection)
 
 
 async def _is_on_standby(pool: Pool) -> object:
@@ -40,8 +46,6 @@ async def test_what_is_only_shown_is_read_from_the_standby_while_that_is_up_to_d
     monkeypatch.setattr(standby, "_PAUSE_S", 0.05)
     both, _ = pair
     admin = make_conninfo(both.standby, user="postgres")
-    async with await psycopg.AsyncConnection.connect(both.primary) as connection:
-        await migrate(connection)
     async with (
         await psycopg.AsyncConnection.connect(admin, autocommit=True) as server,
         open_pool(both.primary, size=2, part="test") as pool,
@@ -73,8 +77,6 @@ async def test_a_follower_on_a_standby_sees_each_of_a_thousand_changes_once_thro
     pair: tuple[Pair, ExitStack],
 ) -> None:
     both, running = pair
-    async with await psycopg.AsyncConnection.connect(both.primary) as connection:
-        await migrate(connection)
     seen: list[int] = []
     place = 0
     async with open_pool(both.standby, size=2, part="test") as behind:
