@@ -181,6 +181,17 @@ FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[
     AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
 WHERE revert.bucket = given.bucket AND revert.host_key = given.host_key AND revert.url_key = given.url_key
 
+-- name: record_moved_looks
+-- What another place finds, or has found, counts for the URL as before.
+-- under lock: urls/lock lock_urls, of the same URLs before.
+-- fan-out: the looks of the last days, of which there are few.
+UPDATE second_look SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+    %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
+    AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
+WHERE second_look.bucket = given.bucket AND second_look.host_key = given.host_key
+    AND second_look.url_key = given.url_key
+
 -- name: delete_equal_reverts
 -- Before the reverts of URLs that fall together are moved to one of them: of those of one revision on a wiki one stays,
 -- which freezes the link if any of them does.

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from uuid import UUID
 
 import pytest
 from msgspec.structs import replace
@@ -48,6 +49,7 @@ from weboid.store.people import report
 from weboid.store.people.report import find_locked_url, record_domain_report, record_report
 from weboid.store.people.revert import RevertState, StatedRevert, record_revert, record_reviewed
 from weboid.store.schedule.lease import lease_buckets, record_release
+from weboid.store.schedule.second_look import record_look, take_looks
 from weboid.store.upkeep.rekey import Rekeyed, rekey
 from weboid.store.urls.host_traits import HostSpecial, record_specials
 
@@ -122,6 +124,9 @@ async def fill(stored: WikiInStore, *hosts: str) -> None:
             await record_specials(conn, {HostSpecial(HostKey(*key(url)[:2]), Special.NEEDS_GET): 100})
             await record_claims(conn, url, 100 + number)
             await record_revert(conn, StatedRevert(key(url), stored.wiki.wiki, 3, 9, "style", "Ann", "bot"), 100)
+        await take_looks(conn, "there", 0)
+        for number, url in enumerate(known):
+            await record_look(conn, "here", UUID(int=number), key(url), wait_s=900)
         spam = sorted(known)[0]
         await record_spam_added(conn, stored.wiki.wiki, {99: {key(spam): spam}})
 

@@ -172,7 +172,7 @@ async def _record_urls(conn: Connection, moves: Moves, winners: Mapping[UrlKey, 
     }
     # First, as it waits for all who hold one of them to write what is known of it.
     await conn.execute(SQL["record_moved_urls"], {**columns, **url_columns})
-    for name in ("changes", "reports", "replacements", "reverts"):
+    for name in ("changes", "reports", "replacements", "reverts", "looks"):
         await conn.execute(SQL[f"record_moved_{name}"], columns)
     await record_moved_copies(conn, moved)
 
