@@ -1,14 +1,14 @@
 """``weboid store``: changes how the database keeps its tables."""
 
-from functools import partial
+from shutil import disk_usage
 
 import click
-from rich.console import Console
 
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.store_process import LongCommand, run_long_command
 from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.config import Config
+from weboid.errors import StoreError
 from weboid.store.upkeep.partition import list_whole, partition
 
 
@@ -32,28 +32,27 @@ def divide(config: Config, partitions: int, confirm: bool) -> None:
     console = ProcessConsole()
 
     async def work(long: LongCommand) -> str:
-        whole = await long.again(partial(list_whole, long.pool))
-        sizes = ", ".join(f"{table} ({size / 1e9:.1f} GB)" for table, size in whole.items())
+        whole = await list_whole(long.pool)
         if not whole:
             return "the big tables are divided: there is nothing to do"
-        if confirm:
-            await _divide(console, long, partitions)
-            return f"{sizes}: divided into {partitions} partitions each"
-        return (
-            f"{sizes} would be divided into {partitions} partitions each, one after the other. That takes up to "
-            f"{max(whole.values()) / 1e9:.1f} GB of disk more, and as much for the log of writes, and programs that "
-            "need a table wait until it is done: stop them before. Nothing was written: --confirm does it"
-        )
+        sizes = ", ".join(f"{table} ({size / 1e9:.1f} GB)" for table, size in whole.items())
+        need = max(whole.values()) + sum(whole.values())
+        if not confirm:
+            return (
+                f"{sizes} would be divided into {partitions} partitions each, one after the other. That takes up to "
+                f"{need / 1e9:.1f} GB of disk more, most of it for the log of writes, and programs that need a table "
+                "wait until it is done: stop them before. Nothing was written: --confirm does it"
+            )
+        if not config.database and disk_usage(config.data).free < need:
+            raise StoreError(f"there is too little room in {config.data}: free {need / 1e9:.1f} GB of the disk first")
+        with bar(console) as shown:
+            task = shown.add_task("store partition", total=100)
+
+            def show(table: str, percent: int) -> None:
+                what = "% copied" if percent < 100 else "indexes"
+                shown.update(task, completed=percent, description=f"{table}: {what}")
+
+            await partition(long.pool, partitions, show=show)
+        return f"{sizes}: divided into {partitions} partitions each"
 
     console.print(run_async(run_long_command(config, work, size=1, name="store partition")), markup=False)
-
-
-async def _divide(console: Console, long: LongCommand, partitions: int) -> None:
-    with bar(console) as shown:
-        task = shown.add_task("store partition", total=100)
-
-        def show(table: str, percent: int) -> None:
-            words = f"{table}: indexes" if percent == 100 else f"{table}: % copied"
-            shown.update(task, completed=percent, description=words)
-
-        await partition(long.pool, partitions, show=show, again=long.again)

@@ -1,10 +1,12 @@
 -- Tables divided by bucket into partitions (O-4). While one is copied, `_whole` is added to the name of the old one.
 
 -- name: list_whole
--- Those of these tables that are in one piece, with their bytes, indexes included.
+-- Those of these tables that are in one piece, with their bytes, indexes included. One that is being divided is waited
+-- for, and is gone then.
 SELECT relname, pg_total_relation_size(oid) FROM pg_class
 WHERE relname = ANY(%(tables)s::text[]) AND relkind = 'r'
     AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+    AND pg_total_relation_size(oid) IS NOT NULL
 ORDER BY relname
 
 -- name: list_indexes

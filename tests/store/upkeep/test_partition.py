@@ -8,7 +8,7 @@ import pytest
 from psycopg import sql
 from support.partitioned import SHARDED, fill
 
-from weboid.errors import StoreError
+from weboid.errors import StoreAway, StoreError
 from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.upkeep import partition as module
 from weboid.store.upkeep.partition import TABLES, list_whole, partition, partition_table
@@ -64,19 +64,30 @@ async def test_a_table_keeps_its_settings_of_storage(conn: Connection) -> None:
     assert {row[3] async for row in await conn.execute(_PARTS)} == {"{autovacuum_vacuum_scale_factor=0.02}"}
 
 
+@pytest.mark.parametrize("ends_session", [False, True])
 async def test_a_run_that_was_stopped_goes_on_with_the_tables_that_are_whole(
-    pool: Pool, whole_database: str, monkeypatch: pytest.MonkeyPatch
+    pool: Pool, whole_database: str, monkeypatch: pytest.MonkeyPatch, ends_session: bool
 ) -> None:
     await asyncio.to_thread(fill, whole_database)
     async with pool.connection() as conn:
         before = await _contents(conn)
 
+    async def end_session() -> None:
+        """As a server that has no room for its log of writes."""
+        async with pool.connection() as conn:
+            await conn.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'AccessExclusiveLock'")
+
     def stop_in_urls(table: str, percent: int) -> None:
         if (table, percent) == ("url", 50):
-            raise KeyboardInterrupt
+            if not ends_session:
+                raise KeyboardInterrupt
+            asyncio.create_task(end_session())  # noqa: RUF006 (it ends before the copy does)
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(StoreError if ends_session else KeyboardInterrupt) as stopped:
         await partition(pool, 8, show=stop_in_urls)
+    words = "no row of the table url is lost. Where the disk is full, free some; run it again"
+    assert (words in str(stopped.value)) == ends_session
+    assert not isinstance(stopped.value, StoreAway)  # which is waited for
     assert (await list_whole(pool)).keys() == {"url"}
     assert (await partition(pool, 8)).keys() == {"url"}
     assert await partition(pool, 8) == {}
@@ -95,3 +106,15 @@ async def test_a_table_that_is_read_for_long_is_left_and_nobody_waits_for_us(
         with pytest.raises(StoreError, match=r"uses the table url: run it again when backups are over"):
             await partition(pool, 8)
     assert (await partition(pool, 8)).keys() == {"url"}
+
+
+async def test_of_two_runs_at_once_each_ends_well(pool: Pool) -> None:
+    others: list[asyncio.Task[Mapping[str, int]]] = []
+
+    def show(table: str, percent: int) -> None:
+        if (table, percent) == ("link", 1):
+            others.append(asyncio.create_task(partition(pool, 8)))
+
+    assert (await partition(pool, 8, show=show)).keys() == set(TABLES)
+    assert "link" not in await others[0]
+    assert await list_whole(pool) == {}

@@ -13,8 +13,7 @@ import psycopg
 from psycopg import sql
 
 from weboid.core.url.keys import BUCKETS
-from weboid.errors import StoreError
-from weboid.mechanism.patience import Again, at_once
+from weboid.errors import StoreAway, StoreError
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.db.statements import fetch_all, fetch_value, statements
 
@@ -38,22 +37,21 @@ async def list_whole(pool: Pool) -> dict[str, int]:
         return {name: size async for name, size in rows}
 
 
-async def partition(
-    pool: Pool, parts: int, *, show: Show = lambda table, percent: None, again: Again = at_once
-) -> Mapping[str, int]:
+async def partition(pool: Pool, parts: int, *, show: Show = lambda table, percent: None) -> Mapping[str, int]:
     """Divides the big tables that are in one piece into so many partitions each; returns them, as `list_whole` does.
 
-    Who needs a table waits until it is done. Raises StoreError if one is in use for long.
+    Who needs a table waits until it is done. Raises StoreError if one is in use for long, or cannot be divided now: it
+    is not tried again by itself, which would fill the same disk once more.
     """
-    tables = await again(partial(list_whole, pool))
+    tables = await list_whole(pool)
     for table in tables:
-        await again(partial(_divide, pool, table, parts, show))
+        try:
+            async with pool.connection() as conn:
+                await partition_table(conn, table, parts, partial(show, table))
+        except StoreAway as error:
+            message = f"{error}; no row of the table {table} is lost. Where the disk is full, free some; run it again"
+            raise StoreError(message) from error
     return tables
-
-
-async def _divide(pool: Pool, table: str, parts: int, show: Show) -> None:
-    async with pool.connection() as conn:
-        await partition_table(conn, table, parts, partial(show, table))
 
 
 async def partition_table(
