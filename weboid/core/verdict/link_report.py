@@ -115,19 +115,6 @@ class LinkReport(NamedTuple):
     is_repaired: bool = False
 
     @property
-    def common(self) -> "LinkReport":
-        """The same report without what it has alone, so that what is said of it is kept for the others of a page."""
-        history, streak, reason, _, _, _, http, _ = self.record
-        url, normal = (self.url, self.normal) if self.cited_copy is not None else (None, None)
-        record = UrlRecord(history, streak, reason, None, None, None, http)
-        claims = NO_CLAIMS if self.claims.assumed is None else self.claims
-        return LinkReport(
-            (),
-            *(self.kind, url, normal, self.finding, record, None, self.invalid, False, claims, self.grounds),
-            hints=self.hints,
-        )
-
-    @property
     def cited_copy(self) -> Snapshot | None:
         """The copy in a web archive that it is itself, None if it is none."""
         if self.url is None or self.normal is None or not is_archive_host(self.url.host):

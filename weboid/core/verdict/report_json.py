@@ -8,7 +8,6 @@ from typing import Any, Final
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.copies import copies_as_json
 from weboid.core.record.days import iso
-from weboid.core.record.history import History
 from weboid.core.record.reasons import status_outcome
 from weboid.core.record.status import Status, http_code
 from weboid.core.url.archives import Snapshot
@@ -37,18 +36,25 @@ class RevertReason(StrEnum):
     UNKNOWN = "unknown"
 
 
-def link_as_json(link: LinkReport, common: LinkReport | None = None) -> dict[str, Any]:
-    """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4); no codes (D-476).
-
-    `common` is that of the link, if known.
-    """
-    record, claims, copies = link.record, link.claims, link.copies
+def link_as_json(link: LinkReport) -> dict[str, Any]:
+    """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4); no codes (D-476)."""
+    record, claims, copies, finding, status = link.record, link.claims, link.copies, link.finding, link.status
+    # One display and no caches: hardly two links of a page have the same record.
     return {
         "normal": link.normal,
         "host_unicode": link.host_unicode,
         "given": list(link.given),
         **_origin_as_json(link.origin),
-        **_common_as_json(common or link.common, link.due),
+        "class": link.kind.value,
+        "verdict": finding.verdict.word,
+        "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
+        "since": _iso(finding.since),
+        **_status_as_json(status),
+        "http": link.http,
+        "checked": _iso(record.checked),
+        "next_check": _iso(link.due),
+        "strikes": record.streak.strikes,
+        "evidence": None if link.grounds is None else _grounds_as_json(link.grounds),
         "target": record.target,
         "mime": record.mime,
         "size_kib": record.size_kib,
@@ -63,25 +69,10 @@ def link_as_json(link: LinkReport, common: LinkReport | None = None) -> dict[str
         "archives": list(claims.archives) if copies is None else [each.address for each in copies.snapshots],
         **copies_as_json(copies),
         "copy_of": None if (copy := link.cited_copy) is None else _copy_as_json(copy),
-        "history": _history_as_json(record.history),
-    }
-
-
-@lru_cache(8_192)
-def _common_as_json(link: LinkReport, due: int | None) -> dict[str, Any]:
-    """Not to be changed, nor what is in it: it is the same for many links of a page."""
-    finding, record = link.finding, link.record
-    return {
-        "class": link.kind.value,
-        "verdict": finding.verdict.word,
-        "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
-        "since": _iso(finding.since),
-        **_status_as_json(link.status),
-        "http": link.http,
-        "checked": _iso(record.checked),
-        "next_check": _iso(due),
-        "strikes": record.streak.strikes,
-        "evidence": None if link.grounds is None else _grounds_as_json(link.grounds),
+        "history": [
+            {**_outcome_as_json(status), "first": iso(first), "last": iso(last)}
+            for status, first, last in record.history
+        ],
     }
 
 
@@ -139,6 +130,11 @@ def _status_as_json(status: Status) -> dict[str, Any]:
     return {"status": int(status), "http": http_code(status), "state": state_word(status)}
 
 
+@cache
+def _outcome_as_json(status: Status) -> dict[str, Any]:
+    return {**_status_as_json(status), "outcome": status_outcome(status).value}
+
+
 def _grounds_as_json(grounds: Grounds) -> dict[str, Any]:
     streak = grounds.streak
     return {
@@ -151,20 +147,6 @@ def _grounds_as_json(grounds: Grounds) -> dict[str, Any]:
         "of_host": grounds.of_host,
         "host_answers": grounds.host_answers,
     }
-
-
-@lru_cache(8_192)
-def _history_as_json(history: History) -> list[dict[str, Any]]:
-    """Not to be changed, either."""
-    return [
-        {
-            **_status_as_json(entry.status),
-            "outcome": status_outcome(entry.status).value,
-            "first": iso(entry.first),
-            "last": iso(entry.last),
-        }
-        for entry in history
-    ]
 
 
 def _iso(day: int | None) -> str | None:

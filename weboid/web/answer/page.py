@@ -61,10 +61,9 @@ def words_of(verdicts: Iterable[Verdict]) -> list[str]:
 
 def link_payload(link: LinkReport, day: int, say: Messages, settings: WikiSettings | None) -> dict[str, Any]:
     """A link with its words for people, and with the wikitext that a wiki with these settings would write."""
-    common = link.common
-    payload = link_as_json(link, common)
+    payload = link_as_json(link)
     payload["wikitext"] = offered._asdict() if (offered := offered_wikitext(link, settings, day)) else None
-    payload["summary"], payload["explanation"] = in_words(common, day, say)
+    payload["summary"], payload["explanation"] = in_words(link, day, say)
     payload["copy_summary"] = copy_summary(link, day, say)
     return payload
 

@@ -59,7 +59,7 @@ def bars_of(history: History, day: int) -> list[Bar]:
     return bars
 
 
-def history_svg(history: History, words: Sequence[str], day: int) -> str:
+def history_svg(history: History, words: str, day: int) -> str:
     """The small picture of a history, of at most five bars; `words` are its entries, as HTML, which are read instead.
 
     A page has hundreds of them, mostly different ones, so it makes no `Bar`.
@@ -69,7 +69,7 @@ def history_svg(history: History, words: Sequence[str], day: int) -> str:
     for status, begin, end in history:
         wide = max(_LEAST_SMALL, round((end - begin + 1) * scale))
         bars += _small_bar(status) % (min(round((begin - first) * scale), _SMALL - wide), wide)
-    return f"{_BEGIN}{' · '.join(words)}</title>{bars}</svg>"
+    return f"{_BEGIN}{words}</title>{bars}</svg>"
 
 
 @cache

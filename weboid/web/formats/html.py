@@ -30,6 +30,7 @@ from weboid.web.words.language import Language, languages, offered_languages, wr
 from weboid.web.words.messages import Messages, messages_in
 
 CONTENT_TYPE: Final = "text/html"
+_KEPT: Final = 4_096
 _UNQUOTED: Final = re.compile(r"[A-Za-z0-9_.~/:-]*")
 _ADDRESS: Final = re.compile(r'\{\{ url\("([^"]*)"\) \}\}')
 
@@ -50,16 +51,17 @@ def problem_words(problem: Problem, say: Messages) -> Markup:
 
 
 def time_html(moment: int, day: int, say: Messages) -> Markup:
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(
-        iso(moment), say.date(moment), say.distance(moment - day)
-    )
+    return Markup(f"{_dated(moment, say)}{escape(say.distance(moment - day))}</time>")
 
 
 def since_html(first: int, day: int, say: Messages, words: str | None = None) -> Markup:
     """The time since a day in words, or `words` that say so, with the date as a tooltip."""
-    return Markup('<time datetime="{}" title="{}">{}</time>').format(
-        iso(first), say.date(first), say.span(day - first) if words is None else words
-    )
+    return Markup(f"{_dated(first, say)}{escape(say.span(day - first) if words is None else words)}</time>")
+
+
+@lru_cache(_KEPT)
+def _dated(day: int, say: Messages) -> str:
+    return f'<time datetime="{iso(day)}" title="{escape(say.date(day))}">'
 
 
 def address_html(text: str) -> Markup:

@@ -30,7 +30,7 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_.~/:?=%+-]*")
 
 
 class StateView(NamedTuple):
-    """The words about the state of a link, which it shares with many others of a page."""
+    """The words about the state of a link."""
 
     verdict: str
     words: str
@@ -38,7 +38,6 @@ class StateView(NamedTuple):
     evidence: tuple[str, ...]
     """Sentences: what proves the verdict, or which proof is missing yet."""
     checked: Markup | None
-    status: str | None
     history: tuple[str, ...]
 
 
@@ -104,16 +103,16 @@ def link_row(
     )
 
 
-def state_html(state: StateView, icon: str, picture: str, say: Messages) -> StateHtml:
-    """`picture` is that of its history, empty = it has none."""
+def state_html(state: StateView, icon: str, checks: str, say: Messages) -> StateHtml:
+    """`checks` are the picture of its history and the newest check, empty = it has none."""
     text = f'<bdi class="cdx-info-chip__text">{escape(state.words)}</bdi>'
-    reason = _reason(state.reason) if state.reason else ""
-    evidence = " ".join([f"<bdi>{escape(words)}</bdi>" for words in state.evidence])
-    checked = " · ".join(filter(None, (state.checked, state.status and str(escape(state.status)))))
+    why = _reason(state.reason) if state.reason else ""
+    if state.evidence:
+        why += f'<p class="evidence">{" ".join([f"<bdi>{escape(words)}</bdi>" for words in state.evidence])}</p>\n'
     return StateHtml(
         f'<span class="cdx-info-chip chip {state.verdict}">{icon}{text}</span>',
-        f'{reason}<p class="evidence">{evidence}</p>\n' if evidence else reason,
-        f'{picture}<p class="detail">{checked}</p>\n' if checked else picture,
+        why,
+        checks,
         _actions(state.verdict, say) if state.history else (),
     )
 

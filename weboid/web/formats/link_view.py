@@ -7,6 +7,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from weboid.core.archive.copies import Copies, ShownSnapshot
+from weboid.core.record.status import Status
 from weboid.core.url.archives import Snapshot
 from weboid.core.verdict.link_report import COPY_WANTED, LinkReport
 from weboid.core.verdict.offered_wikitext import offered_wikitext
@@ -30,7 +31,7 @@ def link_view(link: LinkReport, day: int, say: Messages, settings: WikiSettings 
         first, offered = link.copies.first, offered_wikitext(link, settings, day)
     # Positional arguments are faster, and there are hundreds of links on a page.
     return LinkView(
-        *_state(link.common, day, say),
+        *_state(link, day, say),
         phrases.shown_url(link),
         link.host_unicode,
         link.normal,
@@ -46,33 +47,31 @@ def link_view(link: LinkReport, day: int, say: Messages, settings: WikiSettings 
     )
 
 
-@lru_cache(_KEPT)
 def _state(link: LinkReport, day: int, say: Messages) -> tuple[StateView, StateHtml]:
-    history, checked, since = link.record.history, link.record.checked, link.finding.since
-    words = phrases.verdict_words(link, day, say)
-    if since is not None and link.finding.verdict in COPY_WANTED:  # not of what works, which is most of a page
-        words = since_html(since, day, say, words)
+    finding, history = link.finding, link.record.history
+    words, checked, checks = phrases.verdict_words(link, day, say), None, ""
+    if finding.since is not None and finding.verdict in COPY_WANTED:  # not of what works, which is most of a page
+        words = since_html(finding.since, day, say, words)
+    entries = tuple([phrases.entry_words(entry, say) for entry in history])
+    if history:
+        checked, detail = _checked(history[0].last, day, history[0].status, link.record.http or None, say)
+        checks = f"{history_svg(history, escape(' · '.join(entries)), day)}{detail}"
     state = StateView(
-        verdict=link.finding.verdict.word,
+        verdict=finding.verdict.word,
         words=words,
         reason=phrases.reason_words(link, day, say, finest=True),
         evidence=tuple(phrases.evidence_words(link, day, say, lambda first: since_html(first, day, say))),
-        checked=None if checked is None else _asked(checked, day, say),
-        status=phrases.status_words(link.status, say, link.record.http or None) if history else None,
-        history=tuple([phrases.entry_words(entry, say) for entry in history]),
+        checked=checked,
+        history=entries,
     )
-    picture = history_svg(history, [_entry(words) for words in state.history], day) if history else ""
-    return state, state_html(state, icons()[state.verdict], picture, say)
+    return state, state_html(state, icons()[state.verdict], checks, say)
 
 
 @lru_cache(_KEPT)
-def _asked(checked: int, day: int, say: Messages) -> Markup:
-    return say.html("weboid-asked", time_html(checked, day, say))
-
-
-@lru_cache(_KEPT)
-def _entry(words: str) -> str:
-    return str(escape(words))
+def _checked(checked: int, day: int, status: Status, http: int | None, say: Messages) -> tuple[Markup, str]:
+    """The day of the newest check, and the paragraph of it."""
+    asked = say.html("weboid-asked", time_html(checked, day, say))
+    return asked, f'<p class="detail">{asked} · {escape(phrases.status_words(status, say, http))}</p>\n'
 
 
 def _details(link: LinkReport, day: int, say: Messages) -> list[str]:

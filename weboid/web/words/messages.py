@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from string import Formatter
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from babel import Locale
 from babel.dates import format_date, format_datetime, format_timedelta, parse_pattern
@@ -18,7 +18,7 @@ from babel.numbers import format_decimal
 from markupsafe import Markup, escape
 
 from weboid.assets import asset
-from weboid.core.record.days import date_of
+from weboid.core.record.days import date_of, iso
 from weboid.web.words.language import DEFAULT, QQX, Language, languages
 
 Parameter = str | int
@@ -26,6 +26,8 @@ Unit = Literal["day", "week", "month", "year"]
 _TOKEN: Final = re.compile(r"\{\{(PLURAL|GENDER):\$([1-9])\|([^{}]*)\}\}|\$([1-9])|[{}]")
 _FORMS: Final = re.compile(r"\{\{(?:PLURAL|GENDER):")
 _INTERVAL: Final = "yMMMd"
+_PLACE: Final = re.compile("\0([0-9])")
+_NEAR: Final = {-1: "weboid-yesterday", 0: "weboid-today", 1: "weboid-tomorrow"}
 _GENDERS: Final = ("m", "f", "n")
 _ALL_PLURALS: Final = ("zero", "one", "two", "few", "many")
 _KEPT: Final = 4_096
@@ -65,9 +67,12 @@ class Messages:
         # markup and text are equal.
         self._text = lru_cache(_KEPT)(self._formatted)
         self._plain_html = lru_cache(_KEPT)(self._formatted_html)
-        self._date = lru_cache(_KEPT)(self._formatted_date)
-        self._dates = lru_cache(_KEPT)(self._formatted_dates)
-        self._part = lru_cache(_KEPT)(self._formatted_part)
+        self._pieces = lru_cache(_KEPT)(self._divided_html)
+        self._interval = lru_cache(_KEPT)(self._formatted_interval)
+        self.date: Final = lru_cache(_KEPT)(self._date)
+        """A calendar date as people write it, by its day."""
+        self.distance: Final = lru_cache(_KEPT)(self._distance)
+        """A day that many days away, negative for the past: *two weeks ago*, *in three days*."""
 
     def text(self, key: str, *parameters: Parameter) -> str:
         """The message as plain text; the caller escapes it."""
@@ -81,9 +86,20 @@ class Messages:
 
     def html(self, key: str, *parameters: Parameter) -> Markup:
         """The message as HTML: everything is escaped except parameters that are Markup already."""
-        if _are_kept(parameters) and not any(isinstance(value, Markup) for value in parameters):
-            return self._plain_html(key, parameters)
-        return self._formatted_html(key, parameters)
+        kinds = {*map(type, parameters)}
+        if Markup not in kinds:
+            return (self._plain_html if _are_kept(parameters) else self._formatted_html)(key, parameters)
+        if str in kinds:
+            return self._formatted_html(key, parameters)
+        known = tuple([value if isinstance(value, int) else f"\0{place}" for place, value in enumerate(parameters)])
+        pieces = self._pieces(key, known).copy()
+        for at in range(1, len(pieces), 2):
+            pieces[at] = parameters[int(pieces[at])]
+        return Markup("".join(pieces))
+
+    def _divided_html(self, key: str, parameters: tuple[Parameter, ...]) -> list[Any]:
+        """The message divided where a parameter ``\\0`` and its number stands: between them are these numbers."""
+        return _PLACE.split(self._formatted_html(key, parameters))
 
     def _formatted_html(self, key: str, parameters: tuple[Parameter, ...]) -> Markup:
         pattern = self._pattern(key, parameters)
@@ -116,20 +132,12 @@ class Messages:
         unit, count = counted(days)
         return self.text(f"weboid-since-{unit}s", count)
 
-    def distance(self, days: int) -> str:
-        """A day that many days away, negative for the past: *two weeks ago*, *in three days*."""
-        match days:
-            case 0:
-                return self.text("weboid-today")
-            case -1:
-                return self.text("weboid-yesterday")
-            case 1:
-                return self.text("weboid-tomorrow")
-            case _:
-                pass
-        unit, _ = counted(abs(days))
+    def _distance(self, days: int) -> str:
+        if (key := _NEAR.get(days)) is not None:
+            return self.text(key)
+        unit, away = counted(abs(days))[0], timedelta(days=days)
         words = format_timedelta(
-            timedelta(days=days), granularity=unit, threshold=float("inf"), add_direction=True, locale=self._relative
+            away, granularity=unit, threshold=float("inf"), add_direction=True, locale=self._relative
         )
         return _own_digits(words, self._relative)
 
@@ -147,28 +155,22 @@ class Messages:
         written = format_datetime(moment, "medium", tzinfo=UTC, locale=self._locale)
         return f"{_own_digits(written, self._locale)} UTC"
 
-    def date(self, day: int) -> str:
-        """A calendar date as people write it."""
-        return self._date(day)
-
-    def _formatted_date(self, day: int) -> str:
+    def _date(self, day: int) -> str:
         return _own_digits(format_date(date_of(day), "long", locale=self._locale), self._locale)
 
     def dates(self, first: int, last: int) -> str:
-        """The range of two calendar dates; one date if they are equal."""
-        return self._dates(first, last)
-
-    def _formatted_dates(self, first: int, last: int) -> str:
+        """The range of two calendar dates; one date if they are equal. Histories have many, so each day is kept."""
         if first == last:
-            return _own_digits(format_date(date_of(first), "medium", locale=self._locale), self._locale)
-        one, other = date_of(first), date_of(last)
-        differs = "y" if one.year != other.year else "M" if one.month != other.month else "d"
-        beginning, end = self._locale.interval_formats[_INTERVAL][differs]
-        return f"{self._part(beginning, first)}{self._part(end, last)}"
+            return self._interval("", first)[0]
+        one, other = iso(first), iso(last)
+        differs = "y" if one[:4] != other[:4] else "M" if one[:7] != other[:7] else "d"
+        return f"{self._interval(differs, first)[0]}{self._interval(differs, last)[1]}"
 
-    def _formatted_part(self, pattern: str, day: int) -> str:
-        """A part of an interval of dates: Babel makes it anew for every pair of days, and histories have many."""
-        return _own_digits(parse_pattern(pattern).apply(date_of(day), self._locale), self._locale)
+    def _formatted_interval(self, differs: str, day: int) -> tuple[str, ...]:
+        """The day as the first and the last of days that differ in year, month or day; as the only one if in none."""
+        locale = self._locale
+        formats = locale.interval_formats[_INTERVAL][differs] if differs else [locale.date_formats["medium"]]
+        return tuple([_own_digits(parse_pattern(each).apply(date_of(day), locale), locale) for each in formats])
 
 
 @lru_cache(_MOST_LANGUAGES)

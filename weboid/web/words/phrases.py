@@ -28,6 +28,8 @@ _Write = Callable[..., str]
 _CLICKABLE: Final = frozenset({"http", "https", "ftp", "ftps"})
 _FEW_CODES: Final = 5
 _KEPT: Final = 4_096
+_DAYS: Final = "\0"
+"""Stands for the days of an entry in the words around them, which are made once for a status."""
 
 
 def visible(text: str) -> str:
@@ -188,10 +190,15 @@ def status_words(status: Status, say: Messages, http: int | None = None) -> str:
     return say.text("weboid-status-code", words, "/".join(map(str, codes)))
 
 
-@lru_cache(_KEPT)
 def entry_words(entry: Entry, say: Messages) -> str:
     """One entry of the history: its days and its status."""
-    return say.text("weboid-history-entry", say.dates(entry.first, entry.last), status_words(entry.status, say))
+    status, first, last = entry
+    return say.dates(first, last).join(_around_days(status, say))
+
+
+@lru_cache(_KEPT)
+def _around_days(status: Status, say: Messages) -> list[str]:
+    return say.text("weboid-history-entry", _DAYS, status_words(status, say)).split(_DAYS)
 
 
 def file_words(link: LinkReport, say: Messages) -> str | None:
@@ -203,7 +210,6 @@ def file_words(link: LinkReport, say: Messages) -> str | None:
     return say.text("weboid-file-size", link.record.mime, link.record.size_kib)
 
 
-@lru_cache(_KEPT)
 def in_words(link: LinkReport, day: int, say: Messages) -> tuple[str, str | None]:
     """Verdict and reason in one line, and the evidence if there is any, for programs that show it to people."""
     verdict, reason = verdict_words(link, day, say), reason_words(link, day, say)
