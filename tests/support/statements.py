@@ -1,6 +1,7 @@
 """All named statements of the store, for tests that read each of them, and its plan on a real database."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
@@ -57,6 +58,13 @@ def explained(connection: psycopg.Connection, text: str, *, bucket: int | None =
     assert row
     plan: Plan = row[0][0]["Plan"]
     return plan
+
+
+def nodes_of(plan: Plan) -> Iterator[Plan]:
+    """A plan and all that is below it."""
+    yield plan
+    for below in plan.get("Plans", ()):
+        yield from nodes_of(below)
 
 
 def _value(name: str, query: str, number: int, bucket: int) -> str:

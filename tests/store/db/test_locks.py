@@ -10,7 +10,7 @@ from typing import Final
 
 import psycopg
 import pytest
-from support.statements import ALL, Plan, explained, plans
+from support.statements import ALL, Plan, explained, nodes_of, plans
 
 from weboid.store.db.statements import statements
 
@@ -86,7 +86,7 @@ _UNORDERED_INSERT: Final = (
 
 def _faults(plan: Plan, text: str, keys: _Keys) -> list[str]:
     """What in a plan locks several rows in an order that is not that of their keys."""
-    return [fault for node in _nodes(plan) for fault in _faults_of(node, text, keys)]
+    return [fault for node in nodes_of(plan) for fault in _faults_of(node, text, keys)]
 
 
 def _faults_of(node: Plan, text: str, keys: _Keys) -> Iterator[str]:
@@ -103,7 +103,9 @@ def _faults_of(node: Plan, text: str, keys: _Keys) -> Iterator[str]:
         if "Conflict Resolution" in node and not _is_ordered(source, keys.get(table, {}), text):
             yield f"{table}: rows that exist are met in no order"
         return
-    is_locked = never_waits or any(each["Node Type"] == "LockRows" and table in _scanned(each) for each in _nodes(node))
+    is_locked = never_waits or any(
+        each["Node Type"] == "LockRows" and table in _scanned(each) for each in nodes_of(node)
+    )
     is_kept = source["Node Type"] in _JOINS and _is_ordered(source, keys.get(table, {}), text)
     if not (is_locked or is_kept or _is_one(table, text, keys)):
         yield f"{table}: {node['Operation']} in no order"
@@ -156,10 +158,4 @@ def _lock_order(columns: list[str]) -> list[str]:
 
 
 def _scanned(node: Plan) -> set[str]:
-    return {each["Relation Name"] for each in _nodes(node) if "Relation Name" in each}
-
-
-def _nodes(plan: Plan) -> Iterator[Plan]:
-    yield plan
-    for child in plan.get("Plans", []):
-        yield from _nodes(child)
+    return {each["Relation Name"] for each in nodes_of(node) if "Relation Name" in each}

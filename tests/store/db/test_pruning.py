@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from support.database_copy import copy_of
 from support.partitioned import SHARDED, divided_and_filled
-from support.statements import ALL, Plan, explained
+from support.statements import ALL, Plan, explained, nodes_of
 
 from weboid.store.db.statements import statements
 
@@ -85,7 +85,7 @@ def _spread(plan: Plan, text: str) -> set[str]:
     """The tables of which a statement may touch more than one partition."""
     return {
         table
-        for node in _nodes(plan)
+        for node in nodes_of(plan)
         if node["Node Type"] in ("Append", "Merge Append")
         for table, scans in _partitions(node).items()
         if len(scans) > 1
@@ -115,14 +115,8 @@ def test_no_statement_joins_a_sharded_table_with_another_one_but_those_that_are_
 
 def _tables(plan: Plan) -> set[str]:
     """The tables of a plan; partitions count as their table."""
-    names = {node["Relation Name"] for node in _nodes(plan) if "Relation Name" in node}
+    names = {node["Relation Name"] for node in nodes_of(plan) if "Relation Name" in node}
     return {match[1] if (match := _PARTITION.fullmatch(name)) else name for name in names}
-
-
-def _nodes(plan: Plan) -> Iterator[Plan]:
-    yield plan
-    for child in plan.get("Plans", []):
-        yield from _nodes(child)
 
 
 _SETS: Final = re.compile(

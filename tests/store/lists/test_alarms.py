@@ -2,11 +2,11 @@
 
 import os
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import psycopg
 import pytest
 from support.observations import FINE
+from support.statements import nodes_of
 from support.stored import WikiInStore, open_wiki
 
 from weboid.core.url.farms import WikiName
@@ -99,10 +99,6 @@ async def test_however_much_is_due_a_look_for_the_oldest_reads_a_few_rows_of_eac
             240 if os.environ.get("WEBOID_TEST_PARTITIONS") else 120
         )  # of 5,000, in 40 buckets
         assert await find_overdue(conn, 200, days=0) == 100
-
-
-def nodes_of(plan: dict[str, Any]) -> list[dict[str, Any]]:
-    return [plan, *(node for below in plan.get("Plans", ()) for node in nodes_of(below))]
 
 
 async def test_events_are_alarming_when_the_newest_is_over_an_hour_old_or_none_has_ever_come(
