@@ -11,7 +11,7 @@ from weboid.demo.story import demo_interwiki, demo_pages
 from weboid.demo.wikipages import WikiPage
 from weboid.wiki.api import ApiSource
 from weboid.wiki.criteria.named import pages_in
-from weboid.wiki.source import PageLinks
+from weboid.wiki.source import Members, PageLinks
 
 PAGES = demo_pages(str)
 
@@ -50,6 +50,8 @@ async def test_the_source_reads_the_whole_wiki_however_small_its_limits(
         assert {page.title: set(page.urls) for page in pages} == expected(PAGES)
         assert len(pages) == len({page.page for page in pages})
         assert any("elcontinue" in question for question in wiki.asked) == (links_at_once < 500)
+        source = ApiSource(wiki.api_url, session, user_agent="Weboid/0")
+        assert await source.list_members("Lighthouses") == Members((), ""), "it has no categories"
 
 
 class Tags(HTMLParser):

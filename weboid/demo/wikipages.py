@@ -113,6 +113,8 @@ def _query(site: Site, question: Mapping[str, str]) -> Answer:
     following = None
     if question.get("list") == "prefixsearch":
         return {"batchcomplete": True, "query": {"prefixsearch": _beginning(site, question.get("pssearch", ""))}}
+    if question.get("list") == "categorymembers":
+        return {"batchcomplete": True, "query": {"categorymembers": []}}  # it has no categories
     if question.get("generator") == "allpages":
         batch, following = _walk(site, question)
     elif "pageids" in question:
