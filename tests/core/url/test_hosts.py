@@ -1,9 +1,11 @@
 from importlib.metadata import version
 from ipaddress import IPv6Address
+from pkgutil import get_data
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from publicsuffixlist import PublicSuffixList
 
 from weboid.core.url.hosts import (
     SUFFIX_VERSION,
@@ -11,6 +13,7 @@ from weboid.core.url.hosts import (
     InvalidUrl,
     host_form,
     is_ip,
+    public_suffix,
     registrable_domain,
     reversed_name,
 )
@@ -37,10 +40,9 @@ def test_a_name_may_have_253_characters_and_a_label_63() -> None:
     assert len(longest) == 252
     assert host_form(f"{longest}x.") == f"{longest}x"
     for name, reason in (
-        (f"{longest}xx", InvalidReason.TOO_LONG),
-        ("a" * 64 + ".de", InvalidReason.LABEL),
-        ("ü" * 59 + ".de", InvalidReason.LABEL),
-    ):
+        (f"{longest}xx", InvalidReason.TOO_LONG), (f"{'a' * 64}.de", InvalidReason.LABEL),
+        (f"{'ü' * 59}.de", InvalidReason.LABEL),
+    ):  # fmt: skip
         with pytest.raises(InvalidUrl) as refused:
             host_form(name)
         assert refused.value.reason is reason
@@ -48,10 +50,9 @@ def test_a_name_may_have_253_characters_and_a_label_63() -> None:
 
 def test_reversed_names_read_as_in_mediawikis_index() -> None:
     for host, reversed_ in [
-        ("www.example.org", "org.example.www."),
-        ("192.0.2.7", "V4.192.0.2.7."),
+        ("www.example.org", "org.example.www."), ("192.0.2.7", "V4.192.0.2.7."),
         ("2001:db8::1", "V6.2001.DB8.0.0.0.0.0.1."),
-    ]:
+    ]:  # fmt: skip
         assert reversed_name(host) == reversed_
 
 
@@ -62,20 +63,20 @@ def test_a_domain_and_all_below_it_share_a_prefix_that_nobody_else_has() -> None
     assert not reversed_name("notexample.org").startswith(prefix)
 
 
-def test_the_registrable_domain() -> None:
-    for host, domain in [
-        ("www.bbc.co.uk", "bbc.co.uk"), ("3sat.de", "3sat.de"), ("a.b.3sat.de", "3sat.de"),
-        ("someone.github.io", "someone.github.io"), ("x.y.someone.blogspot.com", "someone.blogspot.com"),
-        ("a_b.tumblr.com", "tumblr.com"), ("github.io", "github.io"),
-        ("www.xn--85x722f.xn--55qx5d.cn", "xn--85x722f.xn--55qx5d.cn"),
-        ("www.name.unheard-of-tld", "name.unheard-of-tld"), ("192.0.2.7", "192.0.2.7"), ("2001:db8::1", "2001:db8::1"),
-    ]:  # fmt: skip
-        assert registrable_domain(host) == domain
+def test_suffixes_are_those_that_the_package_of_the_list_finds() -> None:
+    peer = PublicSuffixList()
+    lines = (get_data("publicsuffixlist", "public_suffix_list.dat") or b"").decode().splitlines()
+    rules = {line.strip("!").replace("*", "x") for line in lines if line and not line.startswith("//")}
+    rules |= {host_form(rule) for rule in rules if not rule.isascii() and "." in rule} | {"unheard-of-tld"}
+    for host in (f"{labels}{rule}" for rule in rules for labels in ("", "a.", "c.b.a.")):
+        found = public_suffix(host), registrable_domain(host)
+        assert found == (peer.publicsuffix(host), peer.privatesuffix(host) or host)
 
 
 def test_addresses_are_reported_from_names() -> None:
     assert is_ip("192.0.2.7")
     assert is_ip("::1")
+    assert [registrable_domain(host) for host in ("192.0.2.7", "2001:db8::1")] == ["192.0.2.7", "2001:db8::1"]
     assert not is_ip("3sat.de")
     assert not is_ip("1.e2")
 

@@ -12,10 +12,11 @@ from typing import Final
 from urllib.parse import unquote
 
 import ada_url
-from publicsuffixlist import PublicSuffixList
 
 SUFFIX_VERSION: Final = "1.1.2.20261023"
 """The pinned release of the public suffix list. Another one puts URLs in other buckets, so it needs a rekey (O-10)."""
+_MOST_LABELS: Final = 8
+"""One more than a rule of the list has at most."""
 
 MAX_HOST: Final = 253
 _MAX_RAW_HOST: Final = 9 * MAX_HOST  # three percent-encoded bytes for each character of a name
@@ -130,20 +131,18 @@ def reversed_name(host: str) -> str:
     return ".".join(reversed(host.split("."))) + "."
 
 
-@lru_cache(maxsize=65_536)
 def registrable_domain(host: str) -> str:
     """The registrable domain (public suffix + one label); an IP address or a bare suffix is returned unchanged.
 
     Both sections of the list count: ``github.io`` and ``blogspot.com`` have thousands of unrelated sites, and a bucket
     with all of them could not be divided among workers. Politeness is per host anyway (C-3, D-24).
     """
-    return host if is_ip(host) else _suffixes().privatesuffix(host) or host
+    return _suffix_and_domain(host)[1]
 
 
-@lru_cache(maxsize=65_536)
 def public_suffix(host: str) -> str:
     """The suffix under which a name is registered (``co.uk``, ``us.kg``), by both sections of the list."""
-    return _suffixes().publicsuffix(host) or last_label(host)
+    return _suffix_and_domain(host)[0]
 
 
 def parent_names(host: str) -> list[str]:
@@ -153,16 +152,37 @@ def parent_names(host: str) -> list[str]:
     return [f"{'.'.join([*labels[start:], domain])}" for start in range(1, len(labels) + 1)]
 
 
+@lru_cache(maxsize=65_536)
+def _suffix_and_domain(host: str) -> tuple[str, str]:
+    labels = host.lower().removesuffix(".").split(".")
+    if "" in labels or is_ip(host):
+        return last_label(host), host
+    if "xn--" in (name := ".".join(labels[-_MOST_LABELS:])):
+        name = ".".join(ada_url.idna_to_unicode(each) if each.isascii() else each for each in name.split("."))
+    depth = _suffix_depth(name)
+    return ".".join(labels[-depth:]), ".".join(labels[-depth - 1 :]) if len(labels) > depth else host
+
+
+def _suffix_depth(name: str) -> int:
+    """The number of labels in the suffix of a name in Unicode."""
+    rules = _suffixes()
+    for place, depth in enumerate(range(name.count(".") + 1, 0, -1)):
+        if f"!{name}" in rules:
+            return depth - 1
+        if f"*.{name}" in rules:
+            return depth + (place > 0)
+        if name in rules:
+            return depth
+        name = name.partition(".")[2]
+    return 1
+
+
 @cache
-def _suffixes() -> PublicSuffixList:
-    # Read at the first use, not at import: it takes some 15 ms, by which `weboid --help` would be slower. The package
-    # would encode each rule by itself, which takes twice as long.
+def _suffixes() -> frozenset[str]:
+    # Read at the first use, and not by the package: that takes four times as long. No name is like a comment.
     listed = get_data("publicsuffixlist", "public_suffix_list.dat")
     assert listed
-    lines = (line.partition(" ")[0] for line in listed.decode().lower().splitlines())
-    rules = [line for line in lines if line and not line.startswith("//")]
-    rules += [_punycode(rule) for rule in rules if not rule.isascii()]
-    return PublicSuffixList(rules, accept_encoded_idn=False)
+    return frozenset(listed.decode().split("\n"))
 
 
 def _punycode(text: str) -> str:
