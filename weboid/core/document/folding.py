@@ -10,6 +10,7 @@ _KEPT: Final = 64
 """Signs fold titles and beginnings of texts again and again: so many are kept."""
 _KEPT_CHARS: Final = 5_000
 _GAP: Final = re.compile(r"[\W_]+")
+_GAP_IN_LINE: Final = re.compile(r"(?:[^\w\n]|_)+")
 _SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«:]+\s+|\s*[|»«•]\s*|(?<=\S):\s")
 
 
@@ -41,20 +42,25 @@ def folded(text: str) -> str:
 
 
 def _folded(text: str) -> str:
+    return _GAP.sub(" ", _unaccented(text)).strip()
+
+
+def _unaccented(text: str) -> str:
     if not text.isascii():
         text = normalize("NFKD", text.casefold()).replace("ı", "i")
         for mark in filter(combining, set(text)):
             text = text.replace(mark, "")
-    return _GAP.sub(" ", text.casefold()).strip()
+    return text.casefold()
 
 
 _folded_again: Final = lru_cache(_KEPT)(_folded)
 
 
 def phrases(listed: str | Iterable[str]) -> Phrases:
-    """The folded phrases of a list, or of a text where ``|`` separates them."""
-    each = listed.split("|") if isinstance(listed, str) else listed
-    return Phrases(sorted({folded(phrase) for phrase in each} - {""}, key=lambda phrase: (-len(phrase), phrase)))
+    """The folded phrases of a list, or of a text where ``|`` separates them; none has a line feed."""
+    lines = listed.replace("|", "\n") if isinstance(listed, str) else "\n".join(listed)
+    each = {line.strip() for line in _GAP_IN_LINE.sub(" ", _unaccented(lines)).split("\n")} - {""}
+    return Phrases(sorted(sorted(each), key=len, reverse=True))
 
 
 def segments(title: str) -> tuple[str, ...]:

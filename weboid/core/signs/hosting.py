@@ -14,7 +14,7 @@ from msgspec import Struct
 from weboid.core.document.document import Document
 from weboid.core.document.folding import Phrases, first_of, folded, segments, without
 from weboid.core.record.reasons import Reason
-from weboid.core.signs.missing_words import Vocabulary, by_word, dense, names_work, spoken, vocabulary
+from weboid.core.signs.missing_words import Vocabulary, by_word, dense, names_work, spoken
 from weboid.core.signs.soft404 import is_in_path
 from weboid.core.signs.suspicion import Suspicion
 from weboid.core.signs.tables import Marks, table_of
@@ -72,7 +72,7 @@ def _default_sayings() -> Phrases:
 @cache
 def suspensions() -> dict[str, Vocabulary]:
     """The words for a suspended account or site, by language."""
-    return {code: vocabulary(**words) for code, words in hosting_words().suspended.items()}
+    return {code: Vocabulary(**words) for code, words in hosting_words().suspended.items()}
 
 
 @cache

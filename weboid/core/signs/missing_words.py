@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Final
 
 from weboid.assets import toml_next_to
-from weboid.core.document.folding import folded, phrases, words_of
+from weboid.core.document.folding import folded, phrases, without, words_of
 
 NUMBERS: Final = words_of("404 410 error404 404error erreur404 fehler404")
 COMMON: Final = NUMBERS | words_of(
@@ -21,19 +20,37 @@ _ASIDE: Final = re.compile(r"\(([^()]{1,40})\)")
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 
 
-@dataclass(frozen=True)
 class Vocabulary:
     """One language: nouns, states said of them, and other words that such a sentence may contain; all folded.
 
-    `sentences` are those of the states that name the document themselves. `asides` are fillers that folding divides, as
-    it does where vowels are signs of their own.
+    Of most languages nothing but the states is ever needed, so that the others are folded at their first use.
     """
 
-    nouns: tuple[str, ...]
-    states: tuple[str, ...]
-    fillers: frozenset[str]
-    asides: tuple[str, ...]
-    sentences: frozenset[str]
+    def __init__(self, nouns: Iterable[str], states: Iterable[str], fillers: str) -> None:
+        """Takes the lists of a language; the fillers are separated by spaces."""
+        self._nouns = nouns
+        self._others = fillers
+        self.states = phrases(states)
+
+    @cached_property
+    def nouns(self) -> tuple[str, ...]:
+        """The nouns of which it may be said."""
+        return phrases(self._nouns)
+
+    @cached_property
+    def fillers(self) -> frozenset[str]:
+        """Other words of such a sentence."""
+        return frozenset(word for word in phrases(self._others.split()) if " " not in word)
+
+    @cached_property
+    def asides(self) -> tuple[str, ...]:
+        """Fillers that folding divides, as it does where vowels are signs of their own."""
+        return tuple(word for word in phrases(self._others.split()) if " " in word)
+
+    @cached_property
+    def sentences(self) -> frozenset[str]:
+        """Those of the states that name the document themselves."""
+        return frozenset(state for state in self.states if without(self.nouns, state)[1])
 
     @cached_property
     def known(self) -> frozenset[str]:
@@ -49,16 +66,7 @@ def _languages() -> dict[str, Any]:
 @cache
 def vocabularies() -> dict[str, Vocabulary]:
     """The languages with spaces between words, by code."""
-    return {code: vocabulary(**words) for code, words in _languages()["spaced"].items()}
-
-
-def vocabulary(nouns: Iterable[str], states: Iterable[str], fillers: str) -> Vocabulary:
-    """A language by its lists; the fillers are separated by spaces."""
-    folded_nouns, folded_states, other = phrases(nouns), phrases(states), phrases(fillers.split())
-    sentences = (state for state in folded_states if any(f" {noun} " in f" {state} " for noun in folded_nouns))
-    words = frozenset(word for word in other if " " not in word)
-    asides = tuple(word for word in other if " " in word)
-    return Vocabulary(folded_nouns, folded_states, words, asides, frozenset(sentences))
+    return {code: Vocabulary(**words) for code, words in _languages()["spaced"].items()}
 
 
 @cache
