@@ -21,8 +21,8 @@ MAX_TITLE: Final = 300
 """Characters of a title or heading."""
 _MAX_ELEMENTS: Final = 10_000
 _MAX_DEPTH: Final = 1_024
-_MAX_ENDS: Final = 15_000
-"""Only a hostile document has more elements, nests more of them or has more ends, a reference being a third of one; it
+_MAX_TAGS: Final = 20_000
+"""Only a hostile document has more elements, nests more of them or has more tags, a reference being a third of one; it
 is read no further.
 """
 _MAX_SCRIPT: Final = 4_000
@@ -35,6 +35,7 @@ _HEADINGS: Final = frozenset({"h1", "h2"})
 _TELLING: Final = words_of("title script noscript meta link base html input iframe frame embed")
 _WITH_CONTENT: Final = words_of("title script noscript")
 _UNSHOWN: Final = RAW | HIDING
+_SPECIAL: Final = _TELLING | _UNSHOWN | _HEADINGS | {"a"}
 _GAP: Final = " \n"
 """Separates the texts of elements that are not inline."""
 # As in browsers, what follows them belongs to the page; libxml2 would end there.
@@ -61,7 +62,7 @@ class MarkupReader:
     def __init__(self, content_type: str = "") -> None:
         self._content_type = content_type
         self._rest = ""
-        self._ends = 0
+        self._tags = 0
         self._decoder: IncrementalDecoder | None = None
         self._source = _IDLE.pop() if _IDLE else _Source()
         self._source.begin()
@@ -74,8 +75,8 @@ class MarkupReader:
         """The document, once it is made."""
         self._linked: list[tuple[int, int]] = []
         self._text = self._source.text
-        self._joined = (0, 0, "")
-        """Where the text begins and ends that was joined last, and this."""
+        self._joined = (0, "")
+        """Where all text ended when it was joined last, and this."""
 
     def feed(self, data: bytes) -> None:
         """Reads the next bytes; the first ones, in which the charset is found, should be many."""
@@ -93,8 +94,8 @@ class MarkupReader:
         with suppress(_TooMuch):
             for start in range(0, len(markup), _SLICE):
                 piece = markup[start : start + _SLICE].encode()
-                self._ends += piece.count(b"</") + piece.count(b"&") // 3
-                self.is_ended = self.is_ended or self._ends > _MAX_ENDS
+                self._tags += piece.count(b"<") + piece.count(b"&") // 3
+                self.is_ended = self.is_ended or self._tags > _MAX_TAGS
                 if self.is_ended:
                     return
                 self._source.parser.feed(piece)
@@ -117,7 +118,7 @@ class MarkupReader:
 
     def forget(self) -> None:
         """Keeps nothing of what was read."""
-        self._text, self._linked, self.telling, self.names, self._joined = [], [], [], set(), (0, 0, "")
+        self._text, self._linked, self.telling, self.names, self._joined = [], [], [], set(), (0, "")
 
     @property
     def pieces(self) -> int:
@@ -126,11 +127,13 @@ class MarkupReader:
 
     def text(self, start: int = 0) -> str:
         """The text that is shown, or what follows its first pieces."""
-        begun, end, joined = self._joined
+        if start:
+            return collapsed("".join(self._text[start:]))
+        end, joined = self._joined
         # Nearly always nothing but ends of elements has followed.
-        if begun != start or end == 0 or "".join(self._text[end:]).strip():
-            joined = collapsed("".join(self._text[start:]))
-        self._joined = (start, len(self._text), joined)
+        if end == 0 or "".join(self._text[end:]).strip():
+            joined = collapsed("".join(self._text))
+        self._joined = (len(self._text), joined)
         return joined
 
     def own_text(self) -> str:
@@ -186,21 +189,25 @@ class _Source:
         self.names.add(name)
         if name not in INLINE:
             self.data(_GAP)
+        if "id" in attributes or "-" in name:
+            self._may_be_shell = awaits_script(name, attributes.get("id"))
+        if "style" in attributes or "hidden" in attributes:
+            self._skipped = depth if hides(name, attributes.get("hidden"), attributes.get("style")) else 0
+            self._skipped_at = len(self.text)
+        if name in _SPECIAL:
+            self._start_special(name, attributes)
+
+    def _start_special(self, name: str, attributes: Mapping[str, str]) -> None:
         if name in _TELLING and len(self.telling) < _MAX_TELLING:
             self.telling.append(Telling(name, attributes, []))
             self._content = self.telling[-1].content if name in _WITH_CONTENT else None
             self._room = _MAX_SCRIPT if name == "script" else sys.maxsize
-        if "id" in attributes or "-" in name:
-            self._may_be_shell = awaits_script(name, attributes.get("id"))
-        if name in _UNSHOWN or (
-            ("style" in attributes or "hidden" in attributes)
-            and hides(name, attributes.get("hidden"), attributes.get("style"))
-        ):
-            self._skipped, self._skipped_at = depth, len(self.text)
+        if self._skipped or name in _UNSHOWN:
+            self._skipped, self._skipped_at = self._depth, len(self.text)
         elif name == "a" and "href" in attributes:
             self.links += 1
             if not self.link_depth:
-                self.link_depth, self.link_at = depth, len(self.text)
+                self.link_depth, self.link_at = self._depth, len(self.text)
         elif name in _HEADINGS and len(self.headings) < _MAX_HEADINGS:
             self._heading_at = len(self.text)
 
@@ -221,7 +228,7 @@ class _Source:
         if depth == self.link_depth:
             self.linked.append((self.link_at, len(self.text)))
             self.link_depth = 0
-        elif name in _HEADINGS and self._heading_at >= 0:
+        elif self._heading_at >= 0 and name in _HEADINGS:
             self.headings += filter(None, [collapsed("".join(self.text[self._heading_at :]))[:MAX_TITLE]])
             self._heading_at = -1
 

@@ -80,6 +80,8 @@ class _Shortcuts:
     any_header: frozenset[str]
     ends: re.Pattern[str]
     unique: dict[bytes, str]
+    values: re.Pattern[bytes]
+    """What follows an equals sign in the unique marks: all are looked for at once."""
     marks: tuple[bytes, ...]
     """With the sayings."""
 
@@ -92,7 +94,8 @@ def _shortcuts() -> _Shortcuts:
         headers,
         headers | frozenset(name for vendor in vendors for name, _ in vendor.guarding),
         re.compile("|".join(re.escape(end) for vendor in vendors for end in vendor.ends)),
-        {mark: vendor.name for vendor in vendors for mark in vendor.unique},
+        unique := {mark: vendor.name for vendor in vendors for mark in vendor.unique},
+        re.compile(b"=(?:%b)" % b"|".join(re.escape(mark.partition(b"=")[2]) for mark in unique)),
         tuple(mark for vendor in vendors for mark in (*vendor.marks, *vendor.sayings)),
     )
 
@@ -123,7 +126,8 @@ def wall_by_content(code: int, body: bytes, document: Document) -> Suspicion | N
     if code not in CODES or not body:
         return None
     page = body.lower()
-    if mark := next(filter(page.__contains__, _shortcuts().unique), None):
+    may_be_unique = _shortcuts().values.search(page)
+    if may_be_unique and (mark := next(filter(page.__contains__, _shortcuts().unique), None)):
         return _wall(_shortcuts().unique[mark], "page")
     if folded(document.title) in _OWN_TITLES and _in_markup(b"captcha-bypass", page):
         return _wall("cloudflare", "title")
