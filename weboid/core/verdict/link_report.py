@@ -244,9 +244,8 @@ def _link_report(
             if url and not is_archive_host(url.host):
                 copies = shown_copies(known.kept, url, claims.archives, services)
     frozen = known is not None and known.is_frozen
-    # Positional arguments are faster, and there are hundreds of links on a page.
     shown = (given, kind, url, normal, finding, record, due, invalid, note, claims, grounds, copies)
-    return LinkReport(*shown, origin, frozen, meant, flags, hints)
+    return LinkReport._make((*shown, origin, frozen, meant, flags, hints, False))
 
 
 def _meant_by(written: str, known: Known | None, rules: WikiRules) -> str | None:

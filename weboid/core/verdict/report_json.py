@@ -45,7 +45,7 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
         "host_unicode": link.host_unicode,
         "given": list(link.given),
         **_origin_as_json(link.origin),
-        "class": link.kind.value,
+        "class": str(link.kind),
         "verdict": finding.verdict.word,
         "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
         "since": _iso(finding.since),

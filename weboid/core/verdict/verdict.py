@@ -54,10 +54,10 @@ def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
     """
     if not record.history or record.reason is None:
         return Finding(Verdict.UNKNOWN)
+    if record.reason.outcome is Outcome.WORKING:
+        return Finding._make((Verdict.WORKING, record.reason, record.since))
     newest = record.history[0]
     days = newest.last - (newest.first if record.since is None else record.since)
-    if record.reason.outcome is Outcome.WORKING:
-        return Finding(Verdict.WORKING, record.reason, record.since)
     if record.reason is Reason.MAINTENANCE and days < TEMPORARY_DAYS:
         return Finding(Verdict.UNKNOWN, record.reason, record.since)
     if record.reason.outcome is not Outcome.FAILING:
@@ -132,8 +132,10 @@ def grounds_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
     if not record.history or record.reason is None:
         return None
     streak = record.streak
-    is_own_proof = bool(streak.strikes) and proven(streak, policy)
     failing = record.reason.outcome is Outcome.FAILING
+    if not failing and not streak.strikes:
+        return None
+    is_own_proof = bool(streak.strikes) and proven(streak, policy)
     if failing and host.streak.strikes and record.history[0].status in HOST_FAILURES:
         is_proof = proven(host.streak, policy)
         if is_proof or (not is_own_proof and host.streak.evidence.width >= streak.evidence.width):

@@ -54,6 +54,7 @@ def time_html(moment: int, day: int, say: Messages) -> Markup:
     return Markup(f"{_dated(moment, say)}{escape(say.distance(moment - day))}</time>")
 
 
+@lru_cache(_KEPT)
 def since_html(first: int, day: int, say: Messages, words: str | None = None) -> Markup:
     """The time since a day in words, or `words` that say so, with the date as a tooltip."""
     return Markup(f"{_dated(first, say)}{escape(say.span(day - first) if words is None else words)}</time>")

@@ -105,16 +105,22 @@ def link_row(
 
 def state_html(state: StateView, icon: str, checks: str, say: Messages) -> StateHtml:
     """`checks` are the picture of its history and the newest check, empty = it has none."""
-    text = f'<bdi class="cdx-info-chip__text">{escape(state.words)}</bdi>'
     why = _reason(state.reason) if state.reason else ""
     if state.evidence:
-        why += f'<p class="evidence">{" ".join([f"<bdi>{escape(words)}</bdi>" for words in state.evidence])}</p>\n'
+        proof = [words if isinstance(words, Markup) else escape(words) for words in state.evidence]
+        why += f'<p class="evidence"><bdi>{"</bdi> <bdi>".join(proof)}</bdi></p>\n'
     return StateHtml(
-        f'<span class="cdx-info-chip chip {state.verdict}">{icon}{text}</span>',
+        _chip(state.verdict, state.words, icon),
         why,
         checks,
         _actions(state.verdict, say) if state.history else (),
     )
+
+
+@lru_cache(_KEPT)
+def _chip(verdict: str, words: str, icon: str) -> str:
+    text = f'<bdi class="cdx-info-chip__text">{escape(words)}</bdi>'
+    return f'<span class="cdx-info-chip chip {verdict}">{icon}{text}</span>'
 
 
 def _class_of(link: LinkView) -> str:
@@ -136,7 +142,7 @@ def _notes(link: LinkView, say: Messages) -> str:
     if not (link.suspicious or link.details or link.copies or link.forms):
         return ""
     warning = f'<p class="warning">{say.html("weboid-note-suspicious")}</p>' if link.suspicious else ""
-    copies = [f'<p class="copy"><bdi>{escape(words)}</bdi></p>\n' for words in link.copies]
+    copies = [f'<p class="copy"><bdi>{words}</bdi></p>\n' for words in link.copies]
     given = say.html("weboid-form-given") if link.forms else ""
     forms = [f'<p>{given} <bdi class="url" dir="ltr">{escape(form)}</bdi></p>\n' for form in link.forms]
     return "".join([warning, *[_paragraph(words) for words in link.details], *copies, *forms])

@@ -69,6 +69,8 @@ class Messages:
         self._plain_html = lru_cache(_KEPT)(self._formatted_html)
         self._pieces = lru_cache(_KEPT)(self._divided_html)
         self._interval = lru_cache(_KEPT)(self._formatted_interval)
+        self.span: Final = lru_cache(_KEPT)(self._span)
+        """A duration until now, in days, as an adverbial: *for two weeks*. By messages, as CLDR has no such form."""
         self.date: Final = lru_cache(_KEPT)(self._date)
         """A calendar date as people write it, by its day."""
         self.distance: Final = lru_cache(_KEPT)(self._distance)
@@ -76,7 +78,7 @@ class Messages:
 
     def text(self, key: str, *parameters: Parameter) -> str:
         """The message as plain text; the caller escapes it."""
-        return self._text(key, parameters) if _are_kept(parameters) else self._formatted(key, parameters)
+        return (self._text if not parameters or _are_kept(parameters) else self._formatted)(key, parameters)
 
     def _formatted(self, key: str, parameters: tuple[Parameter, ...]) -> str:
         pattern = self._pattern(key, parameters)
@@ -125,8 +127,7 @@ class Messages:
         for value in parameters:
             yield _Number(value, self._locale) if isinstance(value, int) else value
 
-    def span(self, days: int) -> str:
-        """A duration until now as an adverbial: *for two weeks*. By messages, as CLDR has no such form."""
+    def _span(self, days: int) -> str:
         if days <= 0:
             return self.text("weboid-since-today")
         unit, count = counted(days)
