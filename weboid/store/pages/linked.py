@@ -6,7 +6,6 @@ With 20 links most of an answer's CPU time was system calls and wake-ups of five
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 from weboid.core.record.reasons import Outcome, Reason
@@ -24,8 +23,6 @@ from weboid.store.pages.spam import list_spam_links
 from weboid.store.urls.details import claims_of, kept_of
 
 SQL: Final = statements("pages/linked")
-_record: Final = lru_cache(8_192)(url_record)
-"""Most URLs have the record of some others, and each answer about one begins with its record."""
 _WORKING: Final = frozenset(reason.number for reason in Reason if reason.outcome is Outcome.WORKING)
 
 
@@ -66,7 +63,7 @@ class LinkedUrl:
     @property
     def record(self) -> UrlRecord:
         """The remembered results of its checks."""
-        return _record(self._row[_STATUS:_DUE])
+        return url_record(self._row[_STATUS:_DUE])
 
     @property
     def host(self) -> HostRecord:
