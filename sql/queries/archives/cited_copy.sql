@@ -49,6 +49,7 @@ LIMIT %(limit)s
 -- name: list_of_pages
 -- The newest copies of each page, at most so many.
 -- fan-out: copies are in the buckets of their archives, not of what they show.
+-- by shard: the caller sorts them.
 SELECT copy.*
 FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
     AS given (bucket, host_key, url_key)
@@ -70,6 +71,7 @@ JOIN cited_copy USING (bucket, host_key, url_key)
 -- name: lease_cited
 -- fan-out: the few of each archive that are due, in any buckets, by index. Those that another worker has just taken are
 -- passed over; those without use wait longer.
+-- by shard: a lease may be of any.
 WITH taken AS MATERIALIZED (
     SELECT first.* FROM unnest(%(archives)s::smallint[]) AS asked (archive)
     CROSS JOIN LATERAL (
@@ -152,26 +154,25 @@ FROM (
 ) AS given
 WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key AND url.due = 32767
 
--- name: delete_unjustified
--- The snapshots that nothing but these cited copies has shown, unless one of them was played, or another cited copy of the
--- same page has the same moment.
+-- name: list_justified
+-- Of these copies of pages, by archive and moment, those that are cited.
 -- fan-out: other copies of the same page may be in any bucket.
+SELECT DISTINCT original_bucket, original_host_key, original_url_key, archive, stamp
+FROM unnest(%(original_bucket)s::smallint[], %(original_host_key)s::bigint[], %(original_url_key)s::bigint[],
+    %(archive)s::smallint[], %(stamp)s::bigint[])
+    AS given (original_bucket, original_host_key, original_url_key, archive, stamp)
+JOIN cited_copy USING (original_bucket, original_host_key, original_url_key, archive, stamp)
+
+-- name: delete_unjustified
+-- The snapshots that nothing but cited copies has shown, unless one of them was played.
 DELETE FROM snapshot
 USING (
     SELECT snapshot.bucket, snapshot.host_key, snapshot.url_key, snapshot.archive
     FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[], %(archive)s::smallint[],
-        %(stamp)s::bigint[], %(original_bucket)s::smallint[], %(original_host_key)s::bigint[],
-        %(original_url_key)s::bigint[])
-        AS given (bucket, host_key, url_key, archive, stamp, original_bucket, original_host_key, original_url_key)
+        %(stamp)s::bigint[])
+        AS given (bucket, host_key, url_key, archive, stamp)
     JOIN snapshot USING (bucket, host_key, url_key, archive, stamp)
     WHERE snapshot.origin = %(origin)s AND snapshot.asked IS NULL
-        AND NOT EXISTS (
-            SELECT FROM cited_copy
-            WHERE cited_copy.original_bucket = given.original_bucket
-                AND cited_copy.original_host_key = given.original_host_key
-                AND cited_copy.original_url_key = given.original_url_key
-                AND cited_copy.archive = given.archive AND cited_copy.stamp = given.stamp
-        )
     ORDER BY snapshot.bucket, snapshot.host_key, snapshot.url_key, snapshot.archive
     FOR UPDATE OF snapshot
 ) AS gone

@@ -33,6 +33,7 @@ ORDER BY archive
 -- name: lease_snapshots
 -- fan-out: the few of each archive that are due, in any buckets, by index. Those that another worker has just taken are
 -- passed over. The new day is the lease: if the worker ends without a result, the snapshot is due again on that day.
+-- by shard: a lease may be of any.
 WITH taken AS MATERIALIZED (
     SELECT first.* FROM unnest(%(archives)s::smallint[]) AS asked (archive)
     CROSS JOIN LATERAL (

@@ -52,10 +52,10 @@ WITH gone AS (
         %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
         AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
     WHERE snapshot.bucket = given.bucket AND snapshot.host_key = given.host_key AND snapshot.url_key = given.url_key
-    RETURNING jsonb_populate_record(snapshot, jsonb_build_object(
-        'bucket', given.new_bucket, 'host_key', given.new_host_key, 'url_key', given.new_url_key)) AS moved
+    RETURNING snapshot AS before, given.new_bucket, given.new_host_key, given.new_url_key
 )
-INSERT INTO snapshot SELECT (moved).* FROM gone
+INSERT INTO snapshot SELECT moved.* FROM gone CROSS JOIN LATERAL jsonb_populate_record(before, jsonb_build_object(
+    'bucket', new_bucket, 'host_key', new_host_key, 'url_key', new_url_key)) AS moved
 
 -- name: delete_lookup
 DELETE FROM lookup
@@ -76,10 +76,10 @@ WITH gone AS (
         %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
         AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
     WHERE lookup.bucket = given.bucket AND lookup.host_key = given.host_key AND lookup.url_key = given.url_key
-    RETURNING jsonb_populate_record(lookup, jsonb_build_object(
-        'bucket', given.new_bucket, 'host_key', given.new_host_key, 'url_key', given.new_url_key)) AS moved
+    RETURNING lookup AS before, given.new_bucket, given.new_host_key, given.new_url_key
 )
-INSERT INTO lookup SELECT (moved).* FROM gone
+INSERT INTO lookup SELECT moved.* FROM gone CROSS JOIN LATERAL jsonb_populate_record(before, jsonb_build_object(
+    'bucket', new_bucket, 'host_key', new_host_key, 'url_key', new_url_key)) AS moved
 
 -- name: delete_copy_queue
 DELETE FROM copy_queue
@@ -161,8 +161,8 @@ WITH gone AS (
         %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
         AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
     WHERE cited_copy.bucket = given.bucket AND cited_copy.host_key = given.host_key AND cited_copy.url_key = given.url_key
-    RETURNING jsonb_populate_record(cited_copy, jsonb_build_object(
-        'bucket', given.new_bucket, 'host_key', given.new_host_key, 'url_key', given.new_url_key)) AS moved
+    RETURNING cited_copy AS before, given.new_bucket, given.new_host_key, given.new_url_key
 )
-INSERT INTO cited_copy SELECT (moved).* FROM gone
+INSERT INTO cited_copy SELECT moved.* FROM gone CROSS JOIN LATERAL jsonb_populate_record(before, jsonb_build_object(
+    'bucket', new_bucket, 'host_key', new_host_key, 'url_key', new_url_key)) AS moved
 

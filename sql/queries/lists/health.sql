@@ -42,6 +42,7 @@ ORDER BY streams
 -- name: count_due
 -- Due hosts by index, and the due URLs of each by index, up to the limits; with nothing due, one look-up a bucket.
 -- fan-out: every bucket, one look-up by index in each.
+-- by shard: the numbers are added.
 SELECT count(*) FROM (
     SELECT FROM (
         SELECT due_host.bucket, due_host.host_key FROM lease CROSS JOIN LATERAL (

@@ -5,6 +5,7 @@
 -- The buckets whose oldest due host is the oldest, by one look-up in each. There is a pause before a bucket is leased
 -- again: the last worker may just have sent a request to one of its hosts.
 -- fan-out: every bucket, one look-up by index in each.
+-- by shard: a lease may be of any.
 UPDATE lease SET worker = %(worker)s, epoch = %(epoch)s, until = now() + make_interval(secs => %(seconds)s)
 FROM (
     SELECT lease.bucket FROM lease CROSS JOIN LATERAL (
@@ -16,7 +17,7 @@ FROM (
         LIMIT 1
     ) AS oldest
     WHERE until < now() - make_interval(secs => %(rest)s)
-    ORDER BY oldest.next_day, random()
+    ORDER BY oldest.next_day, hashint8(%(epoch)s # lease.bucket)
     LIMIT %(limit)s
     FOR UPDATE OF lease SKIP LOCKED
 ) AS free

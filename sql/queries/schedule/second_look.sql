@@ -34,19 +34,22 @@ ON CONFLICT (place) DO UPDATE SET seen = now() WHERE vantage_place.seen < now() 
 -- fan-out: reads the looks of the last day, of which there are few.
 UPDATE second_look SET taken = now(), taken_by = %(place)s
 FROM (
-    SELECT second_look.look, url.scheme, host.host, url.port, url.path
-    FROM second_look
-    JOIN url ON url.bucket = second_look.bucket AND url.host_key = second_look.host_key
-        AND url.url_key = second_look.url_key
-    JOIN host ON host.bucket = url.bucket AND host.host_key = url.host_key
-    WHERE second_look.place <> %(place)s AND second_look.answered IS NULL AND second_look.ends > now()
-        AND (second_look.taken IS NULL OR second_look.taken < now() - make_interval(secs => %(seconds)s))
-    ORDER BY second_look.asked
+    SELECT look FROM second_look
+    WHERE place <> %(place)s AND answered IS NULL AND ends > now()
+        AND (taken IS NULL OR taken < now() - make_interval(secs => %(seconds)s))
+    ORDER BY asked
     LIMIT %(limit)s
-    FOR UPDATE OF second_look SKIP LOCKED
+    FOR UPDATE SKIP LOCKED
 ) AS free
 WHERE second_look.look = free.look
-RETURNING second_look.look, free.scheme, free.host, free.port, free.path
+RETURNING second_look.look, second_look.bucket, second_look.host_key, second_look.url_key
+
+-- name: list_urls
+SELECT url.bucket, url.host_key, url.url_key, url.scheme, host.host, url.port, url.path
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+JOIN url USING (bucket, host_key, url_key)
+JOIN host USING (bucket, host_key)
 
 -- name: record_answer
 -- Once, and by who took it.

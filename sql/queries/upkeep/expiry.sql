@@ -156,6 +156,7 @@ WHERE special.bucket = old.bucket AND special.host_key = old.host_key AND specia
 
 -- name: delete_old_faces
 -- fan-out: once a run, with the limit of a batch. Locked rows are skipped: a face that a round is writing is not old.
+-- by shard: the order does not matter.
 DELETE FROM face
 USING (
     SELECT bucket, host_key FROM face WHERE learned < %(before)s LIMIT %(limit)s FOR UPDATE SKIP LOCKED

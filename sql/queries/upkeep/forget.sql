@@ -42,13 +42,18 @@ WITH pass_gone AS (DELETE FROM pass WHERE wiki = %(wiki)s),
     pending_gone AS (DELETE FROM pending WHERE wiki = %(wiki)s),
     category_gone AS (DELETE FROM category WHERE wiki = %(wiki)s),
     namespace_gone AS (DELETE FROM namespace WHERE wiki = %(wiki)s),
-    rule_gone AS (DELETE FROM wiki_rule WHERE wiki = %(wiki)s),
     total_gone AS (DELETE FROM wiki_total WHERE wiki = %(wiki)s),
     place_gone AS (DELETE FROM wiki_place WHERE wiki = %(wiki)s),
     settings_gone AS (DELETE FROM wiki_settings WHERE wiki = %(wiki)s),
-    revert_gone AS (DELETE FROM revert WHERE wiki = %(wiki)s),
     list_gone AS (DELETE FROM spam_list WHERE farm = %(farm)s AND dbname = %(dbname)s)
 DELETE FROM alarm WHERE subject = %(name)s
+
+-- name: delete_rules
+DELETE FROM wiki_rule WHERE wiki = %(wiki)s
+
+-- name: delete_reverts
+-- under lock: upkeep/forget lock_wiki, by the same transaction.
+DELETE FROM revert WHERE wiki = %(wiki)s
 
 -- name: delete_wiki
 DELETE FROM wiki WHERE wiki = %(wiki)s

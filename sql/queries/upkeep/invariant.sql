@@ -136,11 +136,10 @@ LIMIT 1
 -- link are marked as orphans. record: a record can be read. cited: just the cited copies are never due. queue: just the
 -- doubtful and dead URLs are queued for their copies, as far as the queue has followed the log. no-host: the host of a
 -- URL is there; of one without nothing more can be concluded: its streak, its name and so the URL itself are lost.
-SELECT bucket, host_key, url_key, logged, verdict, invariant, detail
-FROM (
-    SELECT judged.*, logged = %(dead)s::smallint AND EXISTS (
+WITH judged AS MATERIALIZED (
+    SELECT url.*, verdict = %(dead)s::smallint AND EXISTS (
             SELECT FROM link
-            WHERE link.bucket = judged.bucket AND link.host_key = judged.host_key AND link.url_key = judged.url_key
+            WHERE link.bucket = url.bucket AND link.host_key = url.host_key AND link.url_key = url.url_key
                 AND NOT EXISTS (
                     SELECT FROM dead
                     WHERE dead.wiki = link.wiki AND dead.page = link.page AND dead.bucket = link.bucket
@@ -149,20 +148,13 @@ FROM (
         ) AS lacks_dead,
         due = 32767 AND NOT EXISTS (
             SELECT FROM cited_copy
-            WHERE cited_copy.bucket = judged.bucket AND cited_copy.host_key = judged.host_key
-                AND cited_copy.url_key = judged.url_key
-        ) AS lacks_copy,
-        logged IN (%(doubtful)s::smallint, %(dead)s::smallint)
-            AND logged_at <= (SELECT change FROM copy_queue_position) AND NOT EXISTS (
-                SELECT FROM copy_queue
-                WHERE copy_queue.bucket = judged.bucket AND copy_queue.host_key = judged.host_key
-                    AND copy_queue.url_key = judged.url_key
-            ) AS lacks_place
+            WHERE cited_copy.bucket = url.bucket AND cited_copy.host_key = url.host_key
+                AND cited_copy.url_key = url.url_key
+        ) AS lacks_copy
     FROM (
         SELECT url.bucket, url.host_key, url.url_key, url.orphaned, url.due, hosts.strikes IS NULL AS is_hostless,
             (asked IS NULL) <> (since IS NULL) OR asked IS NOT NULL AND status <> ALL(%(statuses)s::smallint[])
                 OR reason <> ALL(%(reasons)s::smallint[]) AS is_unreadable,
-            coalesce(newest.after, %(unknown)s::smallint) AS logged, newest.change AS logged_at,
             EXISTS (
                 SELECT FROM link
                 WHERE link.bucket = url.bucket AND link.host_key = url.host_key AND link.url_key = url.url_key
@@ -191,19 +183,29 @@ FROM (
             WHERE host.bucket = url.bucket AND host.host_key = url.host_key
             LIMIT 1
         ) AS hosts ON true
-        LEFT JOIN LATERAL (
-            SELECT change, after FROM change
-            WHERE change.bucket = url.bucket AND change.host_key = url.host_key AND change.url_key = url.url_key
-                AND change.wiki = 0
-            ORDER BY change DESC LIMIT 1
-        ) AS newest ON true
         WHERE (url.bucket, url.host_key, url.url_key)
                 > (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
             AND (url.bucket, url.host_key, url.url_key)
                 <= (%(to_bucket)s::smallint, %(to_host_key)s::bigint, %(to_url_key)s::bigint)
             AND url.bucket BETWEEN %(bucket)s AND %(to_bucket)s
-        OFFSET 0
-    ) AS judged
+    ) AS url
+)
+SELECT bucket, host_key, url_key, logged, verdict, invariant, detail
+FROM (
+    SELECT judged.*, coalesce(newest.after, %(unknown)s::smallint) AS logged,
+        newest.after IN (%(doubtful)s::smallint, %(dead)s::smallint)
+            AND newest.change <= (SELECT change FROM copy_queue_position) AND NOT EXISTS (
+                SELECT FROM copy_queue
+                WHERE copy_queue.bucket = judged.bucket AND copy_queue.host_key = judged.host_key
+                    AND copy_queue.url_key = judged.url_key
+            ) AS lacks_place
+    FROM judged
+    LEFT JOIN LATERAL (
+        SELECT change, after FROM change
+        WHERE change.bucket = judged.bucket AND change.host_key = judged.host_key AND change.url_key = judged.url_key
+            AND change.wiki = 0
+        ORDER BY change DESC LIMIT 1
+    ) AS newest ON true
     OFFSET 0
 ) AS known
 CROSS JOIN LATERAL (

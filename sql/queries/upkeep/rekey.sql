@@ -44,7 +44,9 @@ UPDATE lease SET until = '-infinity' WHERE worker = %(worker)s
 -- What a crawler has read in these buckets it does not write any more.
 UPDATE lease SET epoch = epoch + 1, worker = '', until = '-infinity'
 FROM (
-    SELECT bucket FROM lease WHERE bucket = ANY(%(buckets)s::smallint[]) ORDER BY bucket FOR NO KEY UPDATE
+    SELECT bucket FROM unnest(%(buckets)s::smallint[]) AS given (bucket) JOIN lease USING (bucket)
+    ORDER BY lease.bucket
+    FOR NO KEY UPDATE OF lease
 ) AS locked
 WHERE lease.bucket = locked.bucket
 
@@ -217,11 +219,11 @@ WITH gone AS (
         %(scheme)s::smallint[], %(port)s::integer[], %(path)s::text[])
         AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key, scheme, port, path)
     WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
-    RETURNING jsonb_populate_record(url, jsonb_build_object(
-        'bucket', given.new_bucket, 'host_key', given.new_host_key, 'url_key', given.new_url_key,
-        'scheme', given.scheme, 'port', given.port, 'path', given.path)) AS moved
+    RETURNING url AS before, given.new_bucket, given.new_host_key, given.new_url_key, given.scheme, given.port, given.path
 )
-INSERT INTO url SELECT (moved).* FROM gone
+INSERT INTO url SELECT moved.* FROM gone CROSS JOIN LATERAL jsonb_populate_record(before, jsonb_build_object(
+    'bucket', new_bucket, 'host_key', new_host_key, 'url_key', new_url_key, 'scheme', scheme, 'port', port,
+    'path', path)) AS moved
 
 -- name: record_orphaned
 -- under lock: urls/lock lock_urls, of the same URLs before.

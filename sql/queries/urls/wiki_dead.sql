@@ -25,24 +25,28 @@ DELETE FROM wiki_rule WHERE wiki = %(wiki)s
 
 -- name: list_uses
 -- The wikis with rules of their own that use these URLs; each with whether the URL is dead by its log.
-SELECT wiki_rule.wiki, given.bucket, given.host_key, given.url_key, newest.after IS NOT DISTINCT FROM 3
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
-    AS given (bucket, host_key, url_key)
-CROSS JOIN wiki_rule
-CROSS JOIN LATERAL (
-    SELECT FROM link
-    WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url_key = given.url_key
-        AND link.wiki = wiki_rule.wiki
-    LIMIT 1
-) AS used
+WITH used AS MATERIALIZED (
+    SELECT wiki_rule.wiki, given.bucket, given.host_key, given.url_key, begins
+    FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS given (bucket, host_key, url_key)
+    CROSS JOIN wiki_rule
+    CROSS JOIN LATERAL (
+        SELECT FROM link
+        WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url_key = given.url_key
+            AND link.wiki = wiki_rule.wiki
+        LIMIT 1
+    ) AS use
+    WHERE %(wiki)s::integer IS NULL OR wiki_rule.wiki = %(wiki)s::integer
+)
+SELECT used.wiki, used.bucket, used.host_key, used.url_key, newest.after IS NOT DISTINCT FROM 3
+FROM used
 LEFT JOIN LATERAL (
     SELECT after FROM change
-    WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
-        AND CASE WHEN change.change > begins THEN change.wiki = wiki_rule.wiki ELSE change.wiki = 0 END
+    WHERE change.bucket = used.bucket AND change.host_key = used.host_key AND change.url_key = used.url_key
+        AND CASE WHEN change.change > begins THEN change.wiki = used.wiki ELSE change.wiki = 0 END
     ORDER BY change DESC
     LIMIT 1
 ) AS newest ON true
-WHERE %(wiki)s::integer IS NULL OR wiki_rule.wiki = %(wiki)s::integer
 
 -- name: record_dead
 -- Returns the links that were not dead for their wikis before.
@@ -75,22 +79,26 @@ WHERE dead.wiki = given.wiki AND dead.page = link.page AND dead.bucket = given.b
 
 -- name: list_suspects
 -- Of these URLs those that may be dead for a wiki with rules of its own, or are so by its log.
-SELECT given.bucket, given.host_key, given.url_key
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
-    AS given (bucket, host_key, url_key)
-CROSS JOIN wiki_rule
-CROSS JOIN LATERAL (
-    SELECT status FROM url
-    WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
-    LIMIT 1
-) AS url
-WHERE wiki_rule.wiki = %(wiki)s AND (url.status >= 16 OR 3 = (
+WITH known AS MATERIALIZED (
+    SELECT given.*, url.status, begins
+    FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+        AS given (bucket, host_key, url_key)
+    CROSS JOIN wiki_rule
+    CROSS JOIN LATERAL (
+        SELECT status FROM url
+        WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_key = given.url_key
+        LIMIT 1
+    ) AS url
+    WHERE wiki_rule.wiki = %(wiki)s
+)
+SELECT bucket, host_key, url_key FROM known
+WHERE status >= 16 OR 3 = (
     SELECT after FROM change
-    WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND change.url_key = given.url_key
-        AND CASE WHEN change.change > begins THEN change.wiki = wiki_rule.wiki ELSE change.wiki = 0 END
+    WHERE change.bucket = known.bucket AND change.host_key = known.host_key AND change.url_key = known.url_key
+        AND CASE WHEN change.change > begins THEN change.wiki = %(wiki)s ELSE change.wiki = 0 END
     ORDER BY change DESC
     LIMIT 1
-))
+)
 
 -- name: list_dead_of_pages
 -- fan-out: by wiki and page, ranges of the primary key; a wiki's dead links are in all buckets.

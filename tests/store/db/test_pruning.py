@@ -173,7 +173,6 @@ schedule/pace count_late
 schedule/pace list_candidates
 schedule/pace list_big_hosts
 schedule/second_look record_look
-schedule/second_look take_looks
 upkeep/alarm find_oldest_due
 upkeep/expiry list_over
 upkeep/invariant find_last_copies

@@ -217,17 +217,19 @@ async def delete_unjustified(conn: Connection, keys: Sequence[UrlKey]) -> None:
         return
     urls = await list_plain_urls(conn, cited)
     await conn.execute(SQL["delete_cited"], key_columns(sorted(cited)))
+    shown = [each for each in cited.values() if each.shows and each.page and each.key in urls]
+    asked = {**_originals(each.page for each in shown if each.page), **columns_of(shown, "archive stamp")}
+    justified = {(UrlKey(*row[:3]), *row[3:]) async for row in await conn.execute(SQL["list_justified"], asked)}
     rows = [
         (key, each)
-        for each in cited.values()
-        if each.shows and each.key in urls
+        for each in shown
+        if (each.page, each.archive, each.stamp) not in justified
         for key in spelled_keys(urls[each.key])
     ]
     if rows:
         columns = {
             **key_columns(key for key, _ in rows),
             **columns_of((each for _, each in rows), "archive stamp"),
-            **_originals(each.page for _, each in rows if each.page),
             "origin": int(Origin.CITED),
         }
         await conn.execute(SQL["delete_unjustified"], columns)

@@ -10,7 +10,7 @@ from uuid import UUID
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.keys import UrlKey
 from weboid.store.db.rows import key_columns, url_of
-from weboid.store.db.statements import Connection, statements
+from weboid.store.db.statements import Connection, fetch_by_key, statements
 
 SQL: Final = statements("schedule/second_look")
 THERE_S: Final = 60.0
@@ -62,7 +62,9 @@ async def take_looks(conn: Connection, place: str, limit: int) -> Sequence[Taken
     await conn.execute(SQL["record_place"], row)
     if not limit:
         return []
-    return [TakenLook(look, str(url_of(url))) async for look, *url in await conn.execute(SQL["take_looks"], row)]
+    taken = [(look, UrlKey(*key)) async for look, *key in await conn.execute(SQL["take_looks"], row)]
+    urls = dict(await fetch_by_key(conn, SQL["list_urls"], {key for _, key in taken}))
+    return [TakenLook(look, str(url_of(urls[key]))) for look, key in taken if key in urls]
 
 
 async def record_look_answer(conn: Connection, place: str, look: UUID, outcome: Outcome | None) -> None:

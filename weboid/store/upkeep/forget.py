@@ -60,6 +60,6 @@ async def delete_wiki(conn: Connection, wiki: StoredWiki, name: str) -> bool:
     if await list_pages(conn, wiki.wiki, limit=1, most_uses=0):
         return False
     row = {"wiki": wiki.wiki, "farm": wiki.farm, "dbname": wiki.dbname, "name": name}
-    await conn.execute(SQL["delete_rest"], row)
-    await conn.execute(SQL["delete_wiki"], {"wiki": wiki.wiki})
+    for statement in ("delete_rest", "delete_rules", "delete_reverts", "delete_wiki"):
+        await conn.execute(SQL[statement], row)
     return True
