@@ -3,7 +3,8 @@ asks; and what holds for all tests (`support.running` says which of them run nex
 
 One law: a test never sees what another one wrote. ``WEBOID_TEST_DATABASE`` names a server to use instead of the
 embedded one (a role with CREATEDB and a database it may connect to). With ``WEBOID_TEST_PARTITIONS`` the big tables are
-divided into so many partitions, as by ``weboid store partition``, but where a test is about whole ones.
+divided into so many partitions, as by ``weboid store partition``, but where a test is about whole ones. With
+``WEBOID_TEST_CITUS``, the dsn of a coordinator that knows its workers, the store is on several servers (`-n 0`).
 """
 
 import asyncio
@@ -27,6 +28,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from psycopg.rows import TupleRow
+from support import citus
 from support.memory import memory_folder
 from support.webservice import fill
 
@@ -134,9 +136,21 @@ def whole_database(server_dsn: str, whole_template: str) -> Iterator[str]:
         yield make_conninfo(server_dsn, dbname=name)
 
 
+@pytest.fixture(scope="session")
+def several_servers() -> str:
+    """The dsn of a migrated store on several servers, in which earlier tests have written."""
+    _run(citus.make)
+    return citus.DSN
+
+
 @pytest.fixture
-def database(server_dsn: str, template: str) -> Iterator[str]:
-    """The dsn of a fresh migrated database, dropped afterwards."""
+def database(request: pytest.FixtureRequest, server_dsn: str, template: str) -> Iterator[str]:
+    """The dsn of a fresh migrated database, dropped afterwards; on several servers with ``WEBOID_TEST_CITUS``."""
+    if citus.DSN:
+        dsn = request.getfixturevalue("several_servers")
+        citus.empty()
+        yield dsn
+        return
     with _new_database(server_dsn, template) as name:
         yield make_conninfo(server_dsn, dbname=name)
 

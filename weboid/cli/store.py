@@ -1,5 +1,6 @@
 """``weboid store``: changes how the database keeps its tables."""
 
+from functools import partial
 from shutil import disk_usage
 
 import click
@@ -9,6 +10,7 @@ from weboid.cli.processes.store_process import LongCommand, run_long_command
 from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.config import Config
 from weboid.errors import StoreError
+from weboid.store.upkeep.distribute import distribute, list_undistributed
 from weboid.store.upkeep.partition import list_whole, partition
 
 
@@ -56,3 +58,31 @@ def divide(config: Config, partitions: int, confirm: bool) -> None:
         return f"{sizes}: divided into {partitions} partitions each"
 
     console.print(run_async(run_long_command(config, work, size=1, name="store partition")), markup=False)
+
+
+@command.command("distribute")
+@click.option("--confirm", is_flag=True, help="Do it; without this nothing is written.")
+@click.pass_obj
+def spread(config: Config, confirm: bool) -> None:
+    """Shows which tables would be distributed over the workers of Citus, and with --confirm distributes them.
+
+    For stores that outgrow one server; the database is the coordinator, whose extension knows the workers. The way back
+    is a backup. If it is stopped half-way, run it again: tables that are distributed stay so.
+    """
+    console = ProcessConsole()
+
+    async def work(long: LongCommand) -> str:
+        tables = await long.again(partial(list_undistributed, long.pool))
+        sizes = ", ".join(f"{table} ({size / 1e9:.1f} GB)" for table, size in tables.items())
+        if not tables:
+            return "the store is distributed: there is nothing to do"
+        if confirm:
+            await distribute(long.pool, show=lambda table: console.print(table or "…", markup=False), again=long.again)
+            return f"{sizes}: distributed; start all programs anew"
+        return (
+            f"{sizes} would be distributed over the workers, one after the other. That takes the size of each on this "
+            "server once more until it is done, and programs that need a table wait: stop them before, and start them "
+            "anew after it. Nothing was written: --confirm does it"
+        )
+
+    console.print(run_async(run_long_command(config, work, size=1, name="store distribute")), markup=False)

@@ -89,7 +89,7 @@ WITH found AS MATERIALIZED (
     HAVING count(*) >= min(depth)
         AND ((SELECT count(*) FROM taken) < %(limit)s OR max(next_day) < (SELECT max(next_day) FROM taken))
 )
-SELECT bucket, host_key, host, strikes, failing_since, failing_until, evidence, reason,
+SELECT bucket, host_key, host, strikes, failing_since, failing_until, evidence, reason, next_day,
     CASE WHEN row_number() OVER () = 1 THEN (SELECT array_agg(bucket) FROM shallow) END
 FROM taken
 

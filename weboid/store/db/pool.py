@@ -38,6 +38,7 @@ from weboid.store.db.connection import (
     read_address,
     refused_address,
 )
+from weboid.store.db.shards import adopt
 from weboid.store.db.statements import Connection as Connection
 from weboid.store.db.statements import fetch_value, statements
 
@@ -254,13 +255,16 @@ class Pool(AsyncConnectionPool[Connection]):
         row = await (
             await connection.execute(
                 "SELECT set_config('statement_timeout', %s, false), "
-                "set_config('idle_in_transaction_session_timeout', %s, false), pg_backend_pid()",
+                "set_config('idle_in_transaction_session_timeout', %s, false), pg_backend_pid(), "
+                "to_regclass('pg_dist_partition') IS NOT NULL",
                 (f"{statement_timeout_s * 1000:.0f}", f"{idle_s * 1000:.0f}"),
             )
         ).fetchone()
+        assert row
+        if row[3]:
+            await adopt(connection)
         await connection.commit()
         assert isinstance(connection, ImpatientConnection)
-        assert row
         if row[2] != connection.info.backend_pid:
             # A pooler may hand each transaction to another session, which has not prepared our statements.
             connection.is_direct, connection.prepare_threshold = False, None

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
@@ -27,14 +27,30 @@ COPIED: Final = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\
 """Translates a text as a value of `write_rows`."""
 
 
-class Statements(dict[str, str]):
+class Statement(str):
+    """An SQL text without its comments."""
+
+    fans_out: bool
+    """Its keys do not say where all rows are that it is about (`-- fan-out: why`)."""
+    is_by_shard: bool
+    """In a store on several servers it is done once in each shard (`-- by shard: why`)."""
+
+    @classmethod
+    def of(cls, text: str) -> Self:
+        """The statement of a text with comments."""
+        statement = cls(_COMMENT.sub("", text).strip().rstrip(";"))
+        statement.fans_out, statement.is_by_shard = "-- fan-out: " in text, "-- by shard: " in text
+        return statement
+
+
+class Statements(dict[str, Statement]):
     """SQL texts by name; an unknown name raises LookupError that names the file."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__((name, _COMMENT.sub("", text).strip().rstrip(";")) for name, text in blocks(path).items())
+        super().__init__((name, Statement.of(text)) for name, text in blocks(path).items())
         self.path = path
 
-    def __missing__(self, name: str) -> str:
+    def __missing__(self, name: str) -> Statement:
         raise LookupError(f"{self.path} has no statement named {name!r}")
 
 

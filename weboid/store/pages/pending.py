@@ -117,7 +117,8 @@ async def move_forward(conn: Connection, urls: Iterable[UrlKey], day: int) -> in
     if limit <= 0:
         return 0
     bounds = {"day": day, "before": day - UNCHECKED_DAYS, "limit": limit}
-    locked = await fetch_all(conn, UrlKey, SQL["lock_urls"], {**key_columns(keys), **bounds})
+    # Where the store is on several servers each gives so many.
+    locked = (await fetch_all(conn, UrlKey, SQL["lock_urls"], {**key_columns(keys), **bounds}))[:limit]
     if not locked:
         return 0
     hosts = set(await fetch_all(conn, HostKey, SQL["lock_hosts"], host_key_columns(sorted(hosts_of(locked)))))

@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from weboid.core.record.pace import BEHIND_DAYS, FEW, LATE_SHARE, Load, Pace
@@ -70,8 +71,10 @@ async def list_largest_hosts(conn: Connection, *, least: int, urls: int) -> dict
     row = {"is_large": urls >= _SMALL, "least": least}
     candidates = [HostKey(*columns) async for columns in await conn.execute(SQL["list_candidates"], row)]
     bounds = {"most": _MOST_URLS, "hosts": BIG_HOSTS}
-    rows = await conn.execute(SQL["list_sizes"], {**host_key_columns(candidates), **bounds})
-    return {HostKey(bucket, host): size async for bucket, host, size in rows if size > least}
+    rows = await (await conn.execute(SQL["list_sizes"], {**host_key_columns(candidates), **bounds})).fetchall()
+    # Where the store is on several servers each gives so many.
+    largest = sorted(rows, key=itemgetter(2), reverse=True)[:BIG_HOSTS]
+    return {HostKey(bucket, host): size for bucket, host, size in largest if size > least}
 
 
 async def record_big_hosts(conn: Connection, hosts: Sequence[BigHost]) -> None:

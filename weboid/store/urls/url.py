@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from math import ceil
+from operator import itemgetter
 from typing import Final
 
 from msgspec.structs import replace
@@ -50,11 +51,12 @@ async def list_due_hosts(
     while True:
         row |= {"buckets": list(depths), "depths": list(depths.values())}
         rows = await (await conn.execute(SQL["list_due_hosts"], row)).fetchall()
-        shallow: list[int] = rows[0][-1] if rows and rows[0][-1] else []
+        shallow: list[int] = [bucket for row in rows for bucket in row[-1] or ()]
         if all(depths[bucket] >= limit for bucket in shallow):
             break
         depths |= {bucket: min(_DEEPER * depths[bucket], limit) for bucket in shallow}
-    hosts = [stored_host(columns) for columns in rows]
+    # Where the store is on several servers each gives the oldest of its own.
+    hosts = [stored_host(columns[:-2]) for columns in sorted(rows, key=itemgetter(-2))[:limit]]
     if not hosts:
         return []
     sights = await list_specials(conn, {host.key: host.host for host in hosts})
