@@ -5,12 +5,15 @@ from pathlib import Path
 from shutil import disk_usage
 
 import psycopg
+from psycopg.conninfo import make_conninfo
 from support.commands import Place
 from support.partitioned import fill
 from support.small_disk import small_disk
 
 from weboid.store.db.migrate import migrate
 from weboid.store.embedded import open_server
+
+_COUNTED = "SELECT relname, last_analyze FROM pg_stat_user_tables WHERE relname IN ('link', 'url') ORDER BY 1"
 
 
 async def test_the_big_tables_are_divided_once_and_only_when_that_is_confirmed(
@@ -31,6 +34,16 @@ async def test_the_big_tables_are_divided_once_and_only_when_that_is_confirmed(
         assert (ran.status, ran.err) == (0, "the big tables are divided: there is nothing to do\n")
     ran = await place.run("store", "partition", "--partitions", "1")
     assert ran.status == 2
+    counted = []
+    async with await psycopg.AsyncConnection.connect(
+        make_conninfo(whole_database, user="postgres"), autocommit=True
+    ) as connection:
+        await connection.execute("SELECT pg_stat_reset()")
+        for _ in range(2):
+            assert (await place.run("maintain", "--day", "100")).status == 0
+            counted.append(await (await connection.execute(_COUNTED)).fetchall())
+    assert counted[0] == counted[1]
+    assert [name for name, when in counted[0] if when] == ["link", "url"]
 
 
 async def test_where_the_disk_has_too_little_room_nothing_is_begun(server_folder: Path, tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ from weboid.store.lists.dataset import PARTS, SetKind
 from weboid.store.schedule.process import ProcessRole
 from weboid.store.upkeep.alarm import Alarm
 from weboid.store.upkeep.expiry import Orphans
+from weboid.store.upkeep.partition import count_divided
 
 _NAMED: Final = 5
 """The most wikis that are named; of the others only the number is shown."""
@@ -131,6 +132,7 @@ async def _once(
     console.print(f"{iso(day)}: the links of {counted} wikis are counted")
     pace = await again(partial(_keep_pace, pool, config, day))
     console.print(f"{iso(day)}: working links are checked every {pace.interval} days")
+    await again(partial(count_divided, pool))
     await again(partial(_back_up, console, pool, config, day))
     await again(partial(_keep_wal, console, pool, config, day))
     for alarm in await again(partial(_list_alarms, pool, watched, day)):

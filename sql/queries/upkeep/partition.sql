@@ -9,6 +9,14 @@ WHERE relname = ANY(%(tables)s::text[]) AND relkind = 'r'
     AND pg_total_relation_size(oid) IS NOT NULL
 ORDER BY relname
 
+-- name: list_uncounted
+-- Those that are divided and were not counted as a whole for a week.
+SELECT relname FROM pg_class
+WHERE relname = ANY(%(tables)s::text[]) AND relkind = 'p'
+    AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+    AND coalesce(pg_stat_get_last_analyze_time(oid), '-infinity') < now() - interval '7 days'
+ORDER BY relname
+
 -- name: list_indexes
 -- Statements that make the primary key of a table, and its other indexes, anew.
 SELECT format('ALTER TABLE %%I ADD CONSTRAINT %%I %%s', %(table)s::text, conname, pg_get_constraintdef(oid))

@@ -71,9 +71,7 @@ async def partition_table(
     indexes = await fetch_all(conn, str, SQL["list_indexes"], {"table": table})
     await _run(conn, "ALTER TABLE {table} RENAME TO {whole}", table)
     await _run(
-        conn,
-        "CREATE TABLE {table} (LIKE {whole} INCLUDING ALL EXCLUDING INDEXES) PARTITION BY RANGE (bucket)",
-        table,
+        conn, "CREATE TABLE {table} (LIKE {whole} INCLUDING ALL EXCLUDING INDEXES) PARTITION BY RANGE (bucket)", table
     )
     for part in range(parts):
         await _run(
@@ -93,18 +91,20 @@ async def partition_table(
     await _run(conn, "ANALYZE {table}", table)
 
 
+async def count_divided(pool: Pool) -> None:
+    """Counts the divided tables as a whole once a week (`ANALYZE`): the database counts each part alone by itself."""
+    async with pool.reading() as conn:
+        for table in await fetch_all(conn, str, SQL["list_uncounted"], {"tables": list(TABLES)}):
+            await _run(conn, "ANALYZE {table}", table)
+
+
 async def _copy(conn: Connection, table: str, show: Callable[[int], None]) -> None:
     """Copies the rows, in stretches of blocks; the table cannot grow any more."""
     blocks = int(await fetch_value(conn, SQL["count_blocks"], {"table": table}) or 0)
     for step in range(_STEPS):
         first, end = (sql.Literal(f"({blocks * number // _STEPS},0)") for number in (step, step + 1))
-        await _run(
-            conn,
-            "INSERT INTO {table} SELECT * FROM {whole} WHERE ctid >= {first} AND ctid < {end}",
-            table,
-            first=first,
-            end=end,
-        )
+        copying: LiteralString = "INSERT INTO {table} SELECT * FROM {whole} WHERE ctid >= {first} AND ctid < {end}"
+        await _run(conn, copying, table, first=first, end=end)
         show(step + 1)
 
 
