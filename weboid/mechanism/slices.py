@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Sequence
 from time import monotonic
 from typing import Final, TypeVar
 
-SLICE_S: Final = 0.0025
+SLICE_S: Final = 0.002
 """After so many seconds the loop has its turn."""
 
 Result = TypeVar("Result")
@@ -18,15 +18,21 @@ Steps = Generator[None, None, Result]
 
 
 async def in_slices(steps: Steps[Result]) -> Result:
-    """The result of a computation, whose steps should take far less than a slice each."""
-    until_s = monotonic() + SLICE_S
+    """The result of a computation, whose steps should take far less than a slice each.
+
+    If that took more than a slice, what the caller does next is in another turn of the loop.
+    """
+    until_s, is_long = monotonic() + SLICE_S, False
     while True:
         try:
             next(steps)
         except StopIteration as end:
             result: Result = end.value
+            if is_long:
+                await asyncio.sleep(0)
             return result
         if monotonic() >= until_s:
+            is_long = True
             await asyncio.sleep(0)
             until_s = monotonic() + SLICE_S
 

@@ -18,8 +18,11 @@ from support.listed import answer_to
 from support.webservice import FixedSource, Site, open_service
 
 from weboid.errors import SourceError, TooManyLinks
+from weboid.mechanism.fair_slots import Capacity
 from weboid.web.answer import live_cache
 from weboid.web.answer import query as query_stage
+from weboid.web.http.lanes import CAPACITIES
+from weboid.web.request.route import Lane
 from weboid.wiki.source import PageLinks
 
 WIKI = "dbname=testwiki@wmflabs"
@@ -301,6 +304,17 @@ async def test_one_request_for_fifty_pages_of_20_000_links_neither_holds_the_pro
         await ended(looking)
     assert most_mib - idle_mib < 256
     assert late_s < 2.0
+
+
+async def test_large_answers_have_a_lane_of_their_own_and_small_ones_never_wait_in_it(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(CAPACITIES, Lane.LARGE, Capacity(slots=0, places=0, wait_s=0))
+    many = query_stage.MANY_LINKS
+    wiki = FixedSource({number: page(number, links) for number, links in ((10, many), (11, many + 1))})
+    async with open_service(database, tmp_path, source=wiki) as site:
+        statuses = [(await site.fetch(f"{API}&pageid={number}"))[0] for number in (10, 11, 11, 10)]
+    assert (statuses, wiki.asked) == ([200, 503, 503, 200], 3), "one that is known as large is not even read"
 
 
 @pytest.mark.usefixtures("_few")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from weboid.core.url.classify import UrlClass
 from weboid.mechanism.slices import at_once
-from weboid.web.formats.json import exact_text, quick_text, text_of, text_steps
+from weboid.web.formats.json import bytes_steps, exact_text, quick_text, text_of
 
 _VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
@@ -82,12 +82,13 @@ def test_in_steps_the_same_is_written(pages: list[dict[str, object]], more: obje
         {**page, "links": [{"normal": f"<{number}"} for number in range(int(str(page["links"])))]} for page in pages
     ]
     document = {"version": 2, "none": {}, "pages": links, "more": more, "missing": ["a"] * len(pages)}
-    assert at_once(text_steps(document)) == text_of(document)
+    text = text_of(document)
+    assert at_once(bytes_steps(document)) == text.encode()
 
 
 def test_many_short_pages_are_written_in_steps_as_one_long_page_is() -> None:
     for pages in ([{"id": 1, "links": [{}] * 1_000}], [{"id": 1, "links": [{}] * 2}] * 500):
-        assert sum(1 for _ in text_steps({"pages": pages})) >= 50
+        assert sum(1 for _ in bytes_steps({"pages": pages})) >= 50
 
 
 def test_what_json_has_no_form_for_is_an_error() -> None:

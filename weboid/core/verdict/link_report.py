@@ -172,7 +172,7 @@ class PageReport:
 
 
 _KNOWN: Final = frozenset({UrlClass.WATCHED, UrlClass.INVALID})
-_STEP: Final = 100
+_STEP: Final = 50
 """Links that are reported on without letting others run."""
 _WORKING: Final = Finding(Verdict.WORKING)
 COPY_WANTED: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})

@@ -21,7 +21,6 @@ from weboid.core.verdict.kept_copies import Services
 from weboid.core.verdict.link_report import Extent
 from weboid.mechanism.slices import in_slices
 from weboid.store.db.pool import Pool
-from weboid.web.answer.large_answers import LargeAnswers
 from weboid.web.answer.live import LiveReader
 from weboid.web.answer.live_cache import LivePageCache
 from weboid.web.answer.live_hints import LiveHints
@@ -63,11 +62,10 @@ class Answers:
         self.wikis: Final = wikis
         self.services: Final = services
         self.hints: Final = LiveHints(targets, policy)
-        self.large: Final = LargeAnswers()
         self.setup: Final = setup_of(policy, services, wikis.farms)
         self._policy = policy
         self._today = today
-        self._selector = LinkSelector(pool, LivePageCache(live), self.namespaces, self.large)
+        self._selector = LinkSelector(pool, LivePageCache(live), self.namespaces)
         self._lookup = LinkLookup(pool, self.namespaces, spam, self.hints)
         self._notifier = FeederNotifier(pool)
 
@@ -87,9 +85,10 @@ class Answers:
         """Hands in the pages that the wiki returned."""
         await self._notifier.notify(selected.wiki.wiki, selected.requested, selected.day)
 
-    async def report(self, found: LookedUp, extent: Extent = Extent.ALL) -> PageAnswer:
-        """The answer that is made of what was looked up."""
-        return await report(found, self._policy, self.services, extent)
+    async def report(self, found: LookedUp, extent: Extent = Extent.ALL, at: int | None = None) -> PageAnswer:
+        """The answer that is made of what was looked up, with distances of copies to a citation on the day `at`."""
+        answer = await report(found, self._policy, self.services, extent)
+        return answer if at is None else answer.cited_on(at)
 
     async def find_link(self, query: PageQuery, url: Url) -> tuple[PageAnswer, int]:
         """The answer about the part of a page that has this link, the last part if none has; and the links looked at.

@@ -66,23 +66,27 @@ class LookedUp:
     @property
     def has_unchecked(self) -> bool:
         """True if a watched link was never checked."""
-        return any((known := self.known.get(key)) is None or known.is_untried for key in self.watched)
+        return any(known.is_untried for known in self.known.values()) or not self.known.keys() >= set(self.watched)
 
-    def version(self, *variant: object) -> str | None:
+    def version(self, *variant: object) -> Steps[str | None]:
         """A bare ETag of what is made of this; `variant` has all else that it is made of. None = not known yet."""
         if self.rows is None:
             return None
         selected = self.selected
-        pages = [page.content for page in selected.pages]
         titles = [self.names.prefixed(page.namespace, page.title) for page in selected.pages]
         made_of = (
-            *(__version__, variant, selected.name, selected.day, pages, titles),
+            *(__version__, variant, selected.name, selected.day, titles),
             *(selected.missing, selected.titles, selected.next),
             *([(page, sorted(urls)) for page, urls in self.spam.items() if urls], sorted(self.hints.items())),
         )
         digest = sha256(repr(made_of).encode("utf-8", "replace"))
-        # A fifth of the time of repr; the second version of the format has no references, so that equals stay equal.
-        digest.update(marshal.dumps([tuple(row) for row in self.rows], 2))
+        for page in selected.pages:
+            digest.update(repr(page.content).encode("utf-8", "replace"))
+            yield
+        for some in batches(self.rows, _AT_ONCE):
+            # A fifth of repr's time; the second version of the format has no references, so that equals stay equal.
+            digest.update(marshal.dumps([tuple(row) for row in some], 2))
+            yield
         return digest.hexdigest()[:32]
 
 

@@ -5,7 +5,7 @@ They come from the wiki (stage 2, `live_cache`), or from the store if that does 
 gap, and answers that continue each other have each link of an unchanged page once.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 from zlib import crc32
@@ -20,7 +20,6 @@ from weboid.mechanism.slices import Steps, batches, in_slices
 from weboid.store.db.pool import Connection, Pool
 from weboid.store.pages.stored_page import StoredPart, find_titled, list_page_parts
 from weboid.store.pages.wiki import StoredWiki
-from weboid.web.answer.large_answers import LargeAnswers
 from weboid.web.answer.live_cache import LivePageCache
 from weboid.web.answer.wiki_namespaces import WikiNamespaces
 from weboid.web.request.parameters import BEGIN, Bookmark, PageQuery, title_of
@@ -28,6 +27,8 @@ from weboid.wiki.source import PageLinks
 
 MOST_LINKS: Final = 2_000
 """Of one answer, as its pages have them: of one normal form there may be several (D-167)."""
+MANY_LINKS: Final = 500
+"""An answer about more is made in a lane of its own: it takes megabytes, and a hundred times a small one's time."""
 
 _STEP: Final = 2_000
 """URLs that are looked through without letting others run: half a millisecond."""
@@ -156,11 +157,10 @@ class LinkPager:
 class LinkSelector:
     """Selects the links that answers cover."""
 
-    def __init__(self, pool: Pool, cache: LivePageCache, namespaces: WikiNamespaces, large: LargeAnswers) -> None:
+    def __init__(self, pool: Pool, cache: LivePageCache, namespaces: WikiNamespaces) -> None:
         self._pool = pool
         self._cache = cache
         self._namespaces = namespaces
-        self._large = large
 
     async def select(self, query: PageQuery, wiki: StoredWiki, farm: Farm, day: int) -> SelectedLinks:
         """The links of one answer to a query; raises StoreError."""
@@ -176,7 +176,6 @@ class LinkSelector:
             candidates, seen = await self._stored(query, wiki, pager, end)
         else:
             candidates, seen = list(live.values()), self._cache.earlier(wiki, query)
-            self._large.require_room(sum(len(page.urls) for page in live.values() if page is not None))
         pages: list[SelectedPage] = []
         missing: list[str] = []
         titles: dict[str, int] = {}
@@ -237,7 +236,8 @@ def _selected(
     if isinstance(found, StoredPart):
         return stored_page(found, pager.select(index, found.total, found.page.latest, lambda: found.check), wiki)
     every, interwiki = found.all_urls, (*found.interwiki, *found.local)
-    part = pager.select(index, len(every), found.latest, lambda: _checksum(every))
+    check = yield from _checksum(every)
+    part = pager.select(index, len(every), found.latest, lambda: check)
     urls = every[part.first : part.end]
     copies: list[str] = []
     for some in batches((*every[: part.first], *every[part.end :]), _STEP):
@@ -255,9 +255,13 @@ def _is_archived(url: str) -> bool:
     return len(parts) > 3 and is_archive_host(parts[2].partition(":")[0].lower())
 
 
-def _checksum(urls: Iterable[str]) -> str:
+def _checksum(urls: Sequence[str]) -> Steps[str]:
     """A checksum of a page's links: templates and the store change them without a new revision (D-168)."""
-    return f"{crc32(chr(10).join(urls).encode('utf-8', 'replace')):x}"
+    check = 0
+    for some in batches(urls, _STEP):
+        check = crc32("\n".join(("", *some)).encode("utf-8", "replace"), check)
+        yield
+    return f"{check:x}"
 
 
 async def find_stored_parts(

@@ -84,11 +84,10 @@ class BulkPages(ServiceHandlers):
         part = await find_part(self._service, wiki, given, limit=ROWS, most_links=MOST_LINKS)
         selected, cut = await self._selected(name, part)
         request[LINKS] = selected.links
-        async with answers.large.slot(selected.links):
-            answer = await answers.report(await answers.look_up(selected), extent)
-            payload = await in_slices(payload_steps(answer, shown, say, source))
-            payload |= {"wiki": str(name), "next": cut or part.next}
-            body = await in_slices(writer.steps(payload))
+        answer = await answers.report(await answers.look_up(selected), extent)
+        payload = await in_slices(payload_steps(answer, shown, say, source))
+        payload |= {"wiki": str(name), "next": cut or part.next}
+        body = await in_slices(writer.steps(payload))
         return sent(request, body, writer.content_type, vary="Accept")
 
     async def _selected(self, name: WikiName, part: Part) -> tuple[SelectedLinks, str | None]:

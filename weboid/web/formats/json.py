@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import orjson
 
-from weboid.mechanism.slices import Steps, batches
+from weboid.mechanism.slices import Steps
 
 CONTENT_TYPE: Final = "application/json"
 _DEPTH: Final = 2
@@ -29,20 +29,17 @@ def text_of(payload: Any) -> str:
     return exact_text(payload) if text is None else text
 
 
-def text_steps(payload: dict[str, Any]) -> Steps[str]:
-    """`text_of` in steps: the items of lists in lists some at a time, such as the links of pages, if there are many."""
-    if sum(_items(inner) for value in payload.values() if isinstance(value, list) for inner in value) <= _LONG:
-        return text_of(payload)
-    pieces: list[str] = []
-    for piece in _pieces(payload, _DEPTH):
-        pieces.append(piece)
-        yield
-    return "".join(pieces)
-
-
 def bytes_steps(payload: dict[str, Any]) -> Steps[bytes]:
-    """`text_steps`, encoded."""
-    return (yield from text_steps(payload)).encode("ascii")
+    """`text_of`, encoded, in steps: the items of lists in lists some at a time, such as the links of pages, where there
+    are many; they are taken out of the payload, whose memory would otherwise be given back in one long step.
+    """
+    if sum(_items(inner) for value in payload.values() if isinstance(value, list) for inner in value) <= _LONG:
+        return text_of(payload).encode("ascii")
+    pieces: list[bytes] = []
+    for piece in _pieces(payload, _DEPTH):
+        pieces.append(piece.encode("ascii"))
+        yield
+    return b"".join(pieces)
 
 
 def _items(value: Any) -> int:
@@ -60,8 +57,11 @@ def _pieces(value: Any, depth: int) -> Iterator[str]:
                 yield from _pieces(inner, depth)
             yield "}"
         case list() if depth == 1 and value:
-            for begin, some in zip(chain("[", repeat(",")), batches(value, _SOME), strict=False):
-                yield begin + text_of(some)[1:-1]
+            for begin in chain("[", repeat(",")):
+                yield begin + text_of(value[:_SOME])[1:-1]
+                del value[:_SOME]
+                if not value:
+                    break
             yield "]"
         case list() if depth and value:
             for begin, inner in zip(chain("[", repeat(",")), value, strict=False):

@@ -39,8 +39,8 @@ OPEN_TO_ALL: Final = {
 """Headers of answers for programs, which hold nothing that depends on the caller (D-45)."""
 
 _WORTH_COMPRESSING: Final = 1_400
-_LARGE: Final = 1 << 20
-"""Bytes: larger bodies are compressed in a thread; these take three milliseconds at the quickest level."""
+LARGE: Final = 1 << 18
+"""Bytes: larger bodies are compressed in a thread; these take a millisecond at the quickest level."""
 _CODINGS: Final = {"deflate": zlib.MAX_WBITS, "gzip": 16 + zlib.MAX_WBITS}
 """With zlib's windows; the first one that a caller accepts is taken."""
 
@@ -105,7 +105,7 @@ def sent(
             del headers[hdrs.CONTENT_TYPE]
             return web.Response(status=304, headers=headers)
         is_compressed &= request.method == hdrs.METH_GET
-    response = web.Response(status=http, body=data, headers=headers, zlib_executor_size=_LARGE)
+    response = web.Response(status=http, body=data, headers=headers, zlib_executor_size=LARGE)
     if is_compressed:
         _compress(response, data, first_coding(request.headers.get(hdrs.ACCEPT_ENCODING, ""), _CODINGS), packed)
     return response
@@ -125,7 +125,7 @@ def _compress(response: web.Response, data: bytes, coding: str | None, packed: d
     """
     if coding is None:
         return
-    if len(data) > _LARGE:
+    if len(data) > LARGE:
         response.enable_compression(web.ContentCoding(coding))
         return
     body = packed.get(coding) if packed else None

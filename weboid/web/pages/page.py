@@ -3,23 +3,26 @@
 A handler reads parameters, takes the answer through the stages of `Answers` and passes it to a format.
 """
 
+import gc
 from collections.abc import Callable, Hashable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Final
 
 from aiohttp import hdrs, web
 
 from weboid.core.verdict.link_report import Extent
+from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.slices import Steps, in_slices
 from weboid.web.answer.lookup import LookedUp
 from weboid.web.answer.page import payload_steps
-from weboid.web.answer.query import SelectedLinks
+from weboid.web.answer.query import MANY_LINKS, SelectedLinks
 from weboid.web.answer.report import PageAnswer
 from weboid.web.formats import html
 from weboid.web.formats.machine_format import SCRIPT_TYPE, payload_format, script_steps
 from weboid.web.http.cache import CACHE_CONTROL, UNCHECKED_S, Kept
 from weboid.web.http.lanes import lanes_of
-from weboid.web.http.respond import has_tag, sent, tag_of
+from weboid.web.http.respond import LARGE, has_tag, sent, tag_of
 from weboid.web.pages.link_table import sort_of
 from weboid.web.pages.page_view import html_steps
 from weboid.web.pages.start import StartPage
@@ -42,10 +45,11 @@ from weboid.web.request.route import Lane, address_of, format_of
 from weboid.web.request.work import FREE, LINKS, PAGES
 from weboid.web.service import Service, given_in, given_or_sent, html_words, machine_words
 
-_MOST_FREE: Final = 1 << 20
+_MOST_FREE: Final = LARGE
 """Bytes of a kept answer that costs nothing: a larger one is compressed anew each time, which takes milliseconds."""
 _MOST_NAMED: Final = 50
 """Pages that a message names."""
+_MOST_REMEMBERED: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,8 @@ class LinksPage:
         self._titles = titles
         self._start = start
         self._kept = service.kept
+        self._large: BoundedMap[int, bool] = BoundedMap(_MOST_REMEMBERED)
+        """By query, in short: whether its last answer was large, and so the next one is from the beginning."""
 
     async def link_info(self, request: web.Request) -> web.Response:
         """W-3 and W-4: the links of a page as HTML, with the form."""
@@ -143,8 +149,7 @@ class LinksPage:
         variant = (say.language.code, tuple(sorted(given.items())), tuple(names))
         rendering = _Rendering(html.CONTENT_TYPE, shown.extent, variant, steps, vary)
         try:
-            async with lanes_of(request).turn(request, Lane.PAGES):
-                made = await self._made(request, given, query, rendering, None)
+            made = await self._made(request, given, query, rendering, None)
         except Problem as problem:
             if problem.http == 404 and query.names == query.titles[:1]:
                 name, wiki = await self._service.find_wiki(given)
@@ -175,8 +180,7 @@ class LinksPage:
             response.headers[hdrs.AGE] = str(kept.age_s)
             return response
         position = self._kept.position
-        async with lanes_of(request).turn(request, Lane.PAGES):
-            made = await self._made(request, given, query, rendering, kept)
+        made = await self._made(request, given, query, rendering, kept)
         revision, state = made.selected.revision, made.selected.fingerprint
         if made.body is not None and made.found is not None and not made.found.is_late:
             lasts_s = UNCHECKED_S if made.found.has_unchecked else None
@@ -190,25 +194,36 @@ class LinksPage:
         self, request: web.Request, given: Parameters, query: PageQuery, rendering: _Rendering, kept: Kept | None
     ) -> _Body:
         """The body of an answer, which is not made if the caller has it or it is `kept`; raises Problem."""
-        answers, at = self._service.answers, at_of(given)
-        selected = await answers.select(query)
-        if request.method == hdrs.METH_POST:
-            request[PAGES] = max(selected.names, 1) if query.is_for_store else len(query.names)
-        if selected.is_empty:
-            if selected.is_silent:
-                raise Problem(503, "wiki-silent")
-            missing = [*selected.missing[:_MOST_NAMED], *(["…"] if len(selected.missing) > _MOST_NAMED else [])]
-            raise Problem(404, "unknown-page", ", ".join(missing), given["dbname"])
-        if kept is not None and kept.state == selected.fingerprint:
-            request[LINKS] = selected.links
-            await answers.notify_feeder(selected)
-            return _Body(selected, kept.body, kept.etag, packed=kept.packed)
-        async with answers.large.slot(selected.links):
-            request[LINKS] = selected.links
-            found = await answers.look_up(selected)
-            tag = found.version(self._service.source, answers.setup, rendering.content_type, rendering.variant, at)
-            if tag is not None and has_tag(request, tag):
-                return _Body(selected, None, tag)
-            answer = await answers.report(found, rendering.extent)
-            body = await in_slices(rendering.steps(answer if at is None else answer.cited_on(at)))
+        answers, lanes, number = self._service.answers, lanes_of(request), hash((query.wiki, query.names))
+        lane = Lane.LARGE if kept is None and self._large.get(number) else Lane.PAGES
+        async with lanes.turn(request, lane):
+            selected = await answers.select(query)
+            if request.method == hdrs.METH_POST:
+                request[PAGES] = max(selected.names, 1) if query.is_for_store else len(query.names)
+            if selected.is_empty:
+                if selected.is_silent:
+                    raise Problem(503, "wiki-silent")
+                missing = [*selected.missing[:_MOST_NAMED], *(["…"] if len(selected.missing) > _MOST_NAMED else [])]
+                raise Problem(404, "unknown-page", ", ".join(missing), given["dbname"])
+            if kept is not None and kept.state == selected.fingerprint:
+                request[LINKS] = selected.links
+                await answers.notify_feeder(selected)
+                return _Body(selected, kept.body, kept.etag, packed=kept.packed)
+            self._large[number] = is_large = selected.links > MANY_LINKS
+            async with lanes.turn(request, Lane.LARGE) if is_large and lane is Lane.PAGES else nullcontext():
+                request[LINKS] = selected.links
+                if is_large:
+                    gc.collect(0)  # now that little is young: a pass that came in its middle took 70 ms
+                return await self._new(request, selected, rendering, at_of(given))
+
+    async def _new(self, request: web.Request, selected: SelectedLinks, rendering: _Rendering, at: int | None) -> _Body:
+        """The body with these links, which is not made if the caller has it."""
+        answers = self._service.answers
+        found = await answers.look_up(selected)
+        made_of = (self._service.source, answers.setup, rendering.content_type, rendering.variant, at)
+        tag = await in_slices(found.version(*made_of))
+        if tag is not None and has_tag(request, tag):
+            return _Body(selected, None, tag)
+        # Nobody else holds the answer: its memory is given back in the turn in which the body is done.
+        body = await in_slices(rendering.steps(await answers.report(found, rendering.extent, at)))
         return _Body(selected, body, tag or tag_of(body), found)

@@ -106,13 +106,12 @@ class Repairs:
             page = selected.pages[0]
             if page.namespace % 2 == _TALK or page.namespace == _MEDIAWIKI:
                 raise Problem(409, "no-repairs-here")
-            async with self._answers.large.slot(selected.links):
-                found = await self._answers.look_up(selected)
-                # Of a page without watched links nothing is looked up, so its wiki's settings are not, either.
-                settings = found.settings.writes or await settings_of(self._answers, selected.wiki)
-                if settings is None:
-                    raise Problem(409, "no-settings", str(query.wiki))
-                answer = await self._answers.report(found, Extent.ALL)
+            found = await self._answers.look_up(selected)
+            # Of a page without watched links nothing is looked up, so its wiki's settings are not, either.
+            settings = found.settings.writes or await settings_of(self._answers, selected.wiki)
+            if settings is None:
+                raise Problem(409, "no-settings", str(query.wiki))
+            answer = await self._answers.report(found, Extent.ALL)
             links += answer.pages[0].links
             if selected.next is None:
                 return page.page, settings, links

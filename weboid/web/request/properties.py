@@ -32,6 +32,8 @@ class Lane(Enum):
     PAGES = "pages"
     """The links of pages. A handler enters it itself, once it has work to do, and gives its turn back while a wiki is
     read (``mechanism/fair_slots``: ``aside``)."""
+    LARGE = "large"
+    """Answers about so many links that they would take the turns of all others. A page answer goes over to it."""
     SEARCH = "search"
     LISTS = "lists"
     DATA = "data"
