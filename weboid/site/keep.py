@@ -22,8 +22,8 @@ from weboid.core.record.record import UNTRIED, UrlRecord
 from weboid.core.record.status import Status
 from weboid.core.verdict.judge import judge
 from weboid.errors import ConfigError, StoreError
-from weboid.mechanism.gathering import Gathering
 from weboid.robot.orders import Orders
+from weboid.site.gathering import Gathering
 from weboid.site.place import Place
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import storable
