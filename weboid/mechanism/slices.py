@@ -6,11 +6,11 @@ not let the loop run (one lock for all Python), a process would have to give the
 
 import asyncio
 from collections.abc import Generator, Iterator, Sequence
-from time import monotonic
+from time import thread_time
 from typing import Final, TypeVar
 
 SLICE_S: Final = 0.002
-"""After so many seconds the loop has its turn."""
+"""After so many seconds of processor time the loop has its turn."""
 
 Result = TypeVar("Result")
 Value = TypeVar("Value")
@@ -22,7 +22,7 @@ async def in_slices(steps: Steps[Result]) -> Result:
 
     If that took more than a slice, what the caller does next is in another turn of the loop.
     """
-    until_s, is_long = monotonic() + SLICE_S, False
+    until_s, is_long = thread_time() + SLICE_S, False
     while True:
         try:
             next(steps)
@@ -31,10 +31,10 @@ async def in_slices(steps: Steps[Result]) -> Result:
             if is_long:
                 await asyncio.sleep(0)
             return result
-        if monotonic() >= until_s:
+        if thread_time() >= until_s:
             is_long = True
             await asyncio.sleep(0)
-            until_s = monotonic() + SLICE_S
+            until_s = thread_time() + SLICE_S
 
 
 def at_once(steps: Steps[Result]) -> Result:
