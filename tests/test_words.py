@@ -80,7 +80,7 @@ LINES: Final = {
     "web/api": 1_179,
     "web/formats": 1_001,
     "web/health": 1230,
-    "web/http": 1_639,
+    "web/http": 1_631,
     "web/identity": 1030,
     "web/pages": 2_121,
     "web/people": 1_596,

@@ -50,20 +50,14 @@ _BY_HANDLERS: Final = (Lane.PAGES, Lane.CRAWLERS, Lane.FEEDERS)
 """Lanes that handlers enter themselves."""
 _CALM_S: Final = 10.0
 """Shedding is over once nobody has been refused for so long."""
-
-
 _RETRY_S: Final = (1, 4)
 """Seconds until the next attempt: at random, so that a crowd does not come again at once."""
-
-
-def _ignored(lane: str) -> None:
-    pass
 
 
 class Lanes:
     """The lanes of one process; `shed` is called with the lane of each refusal."""
 
-    def __init__(self, shed: Callable[[str], None] = _ignored) -> None:
+    def __init__(self, shed: Callable[[str], None] = lambda _: None) -> None:
         self.slots: Final = {lane: FairSlots(capacity) for lane, capacity in CAPACITIES.items()}
         self._shed = shed
         self._bodies = Bodies()
@@ -116,12 +110,10 @@ class Lanes:
 
         try:
             return await self.slots[lane].enter(account_of(request), is_gone)
-        except Full:
-            pass
-        except Gone:
+        except (Full, Gone) as end:
             request[FREE] = True
-            raise ConnectionResetError("the caller has gone") from None
-        request[FREE] = True
+            if isinstance(end, Gone):
+                raise ConnectionResetError("the caller has gone") from None
         self._shed(lane.value)
         self._full[lane].met()
         self._full[lane].passed()
