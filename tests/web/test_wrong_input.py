@@ -13,8 +13,8 @@ from weboid.assets import toml_next_to
 _CASES: dict[str, dict[str, list[tuple[str, int, str]]]] = toml_next_to(__file__)
 LONG = (
     ("/api/page", f"{WIKI}&pageid={'|'.join(map(str, range(1, 52)))}", 400, "too-many"),
-    ("/api/page", f"{WIKI}&title={'a' * 301}", 400, "title"),
-    ("/api/titles", f"{WIKI}&title={'a' * 400}", 400, "title"),
+    ("/api/page", f"{WIKI}&title={'a' * 301}", 404, "title"),
+    ("/api/titles", f"{WIKI}&title={'a' * 400}", 404, "title"),
     ("/api/unrepaired", f"{WIKI}&pageid={'|'.join(map(str, range(1, 502)))}", 400, "too-many"),
     ("/api/page", f"{WIKI}&pageid=1&_={'1' * 4000}", 414, "too-long"),
     ("/api/normal", f"url=http://a.demo/{'a' * 4000}", 414, "too-long"),

@@ -126,7 +126,7 @@ async def test_stored_pages_are_found_by_every_name_of_their_namespace(site: Sit
     await take_in(site, LINKED)
     site.source.silent = True
     if "#" in title:
-        assert (await site.fetch(f"{API}&title={title.replace('#', '%23')}"))[0] == 400
+        assert (await site.fetch(f"{API}&title={title.replace('#', '%23')}"))[0] == 404
         return
     document = await answer_to(site, f"{API}&title={title}")
     assert [page["id"] for page in document["pages"]] == [20]

@@ -88,7 +88,7 @@ async def test_more_than_are_counted_are_called_at_least_so_many(filled: Site, m
         assert document["total"] == {"value": least, "exactness": "at-least"}, query
     assert "Links in this list: at least 12." in await filled.text(f"{DEAD_LIST}&lang=en")
     for query in ("&domain=dead.demo&sort=newest", "&category=Lights"):
-        assert await key_of_error(filled, JSON + query) == (400, "sort-many")
+        assert await key_of_error(filled, JSON + query) == (409, "sort-many")
 
 
 async def test_a_category_of_a_silent_wiki_is_no_empty_list(site: Site) -> None:

@@ -130,10 +130,10 @@ async def test_other_wrong_input_gets_a_message(browser: Browser) -> None:
         ({"namespace": "-1", "dbname": OWN}, 400, "namespace"),
         ({"namespace": "9" * 30, "dbname": OWN}, 400, "namespace"),
         ({"namespace": "٣", "dbname": OWN}, 400, "namespace"),
-        ({"after": "1"}, 400, "after"),
-        ({"after": "1.demo.other."}, 400, "after"),
-        ({"after": "9999999999999999999.demo.dead."}, 400, "after"),
-        ({"after": "1.demo.dead/"}, 400, "after"),
+        ({"after": "1"}, 404, "after"),
+        ({"after": "1.demo.other."}, 404, "after"),
+        ({"after": "9999999999999999999.demo.dead."}, 404, "after"),
+        ({"after": "1.demo.dead/"}, 404, "after"),
     ]:
         seen = await asked(browser, "*.dead.demo", **(fields | {"lang": "qqx"}))
         assert (seen.status, f"(weboid-error-{name}" in seen.text) == (http, True), fields

@@ -149,7 +149,7 @@ async def test_names_objects_and_subjects_bring_no_markup(people: People) -> Non
 async def test_what_no_page_of_ours_asks_is_refused(people: People) -> None:
     for query in ["before=0", "before=x", "before=1;", "subject=%00", "did=-1", "before=" + "9" * 40]:
         boss = await people.browser("Boss")
-        assert (await boss.open(f"/admin?{query}")).status == 400, query
+        assert (await boss.open(f"/admin?{query}")).status == (400 if "subject" in query else 404), query
 
 
 async def test_the_death_of_a_host_is_confirmed_held_or_left_to_the_rule_and_that_is_logged(people: People) -> None:
@@ -263,7 +263,7 @@ async def test_all_reverts_are_reached_in_parts_first_those_to_be_reviewed(
     sent = await boss.send("/admin/revert", seen.form("/admin/revert") | {"state": "released"})
     assert sent.location == "/admin?reverts=0.4&lang=en"
     for wrong in ("x", "2.1", "0.0", "1", "-1.4"):
-        assert (await boss.open(f"/admin?reverts={wrong}")).status == 400
+        assert (await boss.open(f"/admin?reverts={wrong}")).status == 404
 
 
 async def test_a_link_is_kept_frozen_and_released_later_and_both_is_logged(people: People) -> None:

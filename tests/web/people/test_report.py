@@ -66,9 +66,9 @@ async def test_only_what_is_watched_and_dead_can_be_reported(people: People) -> 
         (MOVED, (409, "not-dead")),
         ("http://nobody.uses.demo/it", (404, "unknown-url")),
         (EXAMPLE, (404, "unknown-url")),
-        (BROKEN, (400, "url")),
-        (MAIL, (400, "url")),
-        (SCRIPT, (400, "url")),
+        (BROKEN, (404, "url")),
+        (MAIL, (404, "url")),
+        (SCRIPT, (404, "url")),
         ("", (400, "no-url")),
     ]:
         anna = await people.browser("Anna")

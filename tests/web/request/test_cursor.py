@@ -28,7 +28,7 @@ def test_what_no_answer_gives_is_refused() -> None:
         assert _SPOT.parts_of(text) is None, text
         with pytest.raises(Problem) as raised:
             _SPOT.parts_in({"after": text})
-        assert (raised.value.http, raised.value.key) == (400, "weboid-error-after"), text
+        assert (raised.value.http, raised.value.key) == (404, "weboid-error-after"), text
 
 
 def test_a_text_may_hold_dots_and_has_to_fit() -> None:

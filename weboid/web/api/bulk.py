@@ -129,7 +129,7 @@ async def find_part(
     `limit` is at most 500. They have at most `most_links` links, unless it is a single page.
     """
     if ("namespace" in given) == ("category" in given):
-        raise Problem(400, "whole")
+        raise Problem(409, "whole")
     if "category" in given:
         return await _part_of_category(service, wiki, given, limit, most_links)
     if not _NAMESPACE.fullmatch(given["namespace"]):

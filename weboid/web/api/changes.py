@@ -139,7 +139,7 @@ class Changes(ServiceHandlers):
         page = _page_of(given)
         category = category_of(given) if "category" in given else None
         if page is not None and category is not None:
-            raise Problem(400, "page-or-category")
+            raise Problem(409, "page-or-category")
         name, wiki = await self._service.find_wiki(given)
         if category is not None:
             members, more = await self._service.find_members(wiki, category)
@@ -254,7 +254,7 @@ def _verdict_of(given: Parameters) -> Verdict:
     if word not in ("dead", "doubtful"):
         raise Problem(400, "verdict")
     if word == "doubtful" and "repaired" in given:
-        raise Problem(400, "dead-only", "repaired")
+        raise Problem(409, "dead-only", "repaired")
     return Verdict.DEAD if word == "dead" else Verdict.DOUBTFUL
 
 
@@ -295,10 +295,7 @@ def _day(since: date) -> int:
 
 
 def _page_of(given: Parameters) -> int | None:
-    named = [name for name in ("page", "pageid", "curid") if name in given]
-    if len(named) > 1:
-        raise Problem(400, "two-pages")
-    page = page_of(given, named[0]) if named else None
+    page = next((page_of(given, name) for name in ("page", "pageid", "curid") if name in given), None)
     if page is not None and page >= _MOST_PAGE:
         raise Problem(404, "unknown-page", str(page), given.get("dbname", ""))
     return page

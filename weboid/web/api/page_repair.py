@@ -57,8 +57,10 @@ def _choices_of(given: Parameters) -> Mapping[str, str]:
     try:
         choices = json.loads(text) if len(text) <= _MOST_CHOICES else None
         if isinstance(choices, dict) and all(isinstance(choice, str) for choice in choices.values()):
-            json.dumps(choices, ensure_ascii=False).encode()  # no half of a pair, which is no text
+            json.dumps(choices, ensure_ascii=False).encode()
             return choices
+    except UnicodeEncodeError:  # half of a pair, which is no text, so it names nothing
+        raise Problem(409, "choice-refused", "") from None
     except (ValueError, RecursionError):
         pass
     raise Problem(400, "choices")

@@ -30,7 +30,7 @@ class Ping(ServiceHandlers):
         if is_whole := bool({"namespace", "category"} & given.keys()):
             require_trusted(request)
             if {"pageid", "curid", "title"} & given.keys():
-                raise Problem(400, "whole")
+                raise Problem(409, "whole")
         query = None if is_whole else page_query_of(given)
         name, wiki = await self._service.find_wiki(given)
         if query is None:

@@ -19,7 +19,7 @@ from weboid.web.request.problem import Problem
 from weboid.web.service import ServiceHandlers, given_or_sent, machine_words
 
 _MOST_NAME: Final = 255
-"""Bytes of a user's name, as MediaWiki has it."""
+"""Characters of a user's name: MediaWiki allows as many bytes."""
 _UNFIT_NAME: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -67,7 +67,7 @@ def _edit_of(given: Parameters) -> tuple[int, int]:
     if query.revision is None:
         raise Problem(400, "revid")
     if query.ids[0] not in PAGES:
-        raise Problem(400, "page-id")
+        raise Problem(404, "unknown-page", str(query.ids[0]), str(query.wiki))
     return query.ids[0], query.revision
 
 
@@ -81,6 +81,6 @@ def _reason_of(given: Parameters) -> RevertReason:
 def _reverter_of(given: Parameters) -> str:
     """The name of the user who did it, or an address; raises Problem."""
     name = given.get("reverter", "")
-    if not name or _UNFIT_NAME.search(name) or len(name.encode("utf-8", "replace")) > _MOST_NAME:
+    if not name or _UNFIT_NAME.search(name) or len(name) > _MOST_NAME:
         raise Problem(400, "reverter", _MOST_NAME)
     return name

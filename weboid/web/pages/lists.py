@@ -57,8 +57,6 @@ ROWS: Final = 100
 """Links in one answer."""
 _VERDICTS: Final = ("dead", "doubtful")
 _SORTS: Final = {"oldest": Order.OLDEST, "newest": Order.NEWEST}
-_OF_DEAD: Final = ("repaired",)
-"""Parameters of the list of dead links only."""
 _COLUMNS: Final = ("page", "namespace", "title", "url", "verdict", "reason", "since", "checked", "copy", "repaired")
 _KEY: Final = (range(BUCKETS), INT64, INT64)
 _SPOT: Final = Cursor(PAGES, *_KEY)
@@ -150,12 +148,12 @@ class ListPages:
         verdict = given.get("verdict", "dead")
         if verdict not in _VERDICTS:
             raise Problem(400, "verdict")
-        if verdict == "doubtful" and (only_dead := [name for name in _OF_DEAD if name in given]):
-            raise Problem(400, "dead-only", only_dead[0])
+        if verdict == "doubtful" and "repaired" in given:
+            raise Problem(409, "dead-only", "repaired")
         if "sort" in given and given["sort"] not in _SORTS:
             raise Problem(400, "sort", "oldest, newest")
         if verdict == "doubtful" and given.get("sort") == "oldest":
-            raise Problem(400, "dead-only", "oldest")
+            raise Problem(409, "dead-only", "oldest")
         order, wanted = _SORTS.get(given.get("sort", ""), Order.PLACE), dead_filter_of(given)
         name, wiki = await self._service.find_wiki(given)
         if "category" in given:
@@ -167,7 +165,7 @@ class ListPages:
             if verdict == "dead" and is_sorted:
                 counted = await count_dead_links(conn, wiki.wiki, DeadFilter(wanted.domain, wanted.pages))
                 if counted.exactness is not Exactness.EXACT:
-                    raise Problem(400, "sort-many", MOST_COUNTED)
+                    raise Problem(409, "sort-many", MOST_COUNTED)
         return _Query(name, wiki, settings, verdict, wanted, order)
 
     async def _total(self, query: _Query, day: int, found: int, *, is_all: bool) -> Amount | None:
@@ -229,7 +227,7 @@ def _after_of(given: Parameters, query: _Query) -> _After:
     """The place after which the list goes on; raises Problem."""
     is_dead = query.verdict == "dead"
     if query.is_log and "after" in given:
-        raise Problem(400, "after", "after")
+        raise Problem(404, "after", "after")
     if query.is_by_host:
         begin = reversed_name(query.wanted.domain)
         if (parts := _SPOT_BELOW.parts_in(given, fits=lambda host: host.startswith(begin))) is None:

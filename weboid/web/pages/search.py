@@ -104,7 +104,8 @@ class SearchPage:
         pattern = _pattern_of(given)
         if given.get("verdict", Verdict.DEAD.word) not in _VERDICTS:
             raise Problem(400, "search-verdict")
-        copied = copied_of(given)
+        if (copied := copied_of(given)) is not None and given.get("verdict") == Verdict.WORKING.word:
+            raise Problem(400, "copy")
         verdict = _VERDICTS[given["verdict"]] if "verdict" in given else None if copied is None else Verdict.DEAD
         name, wiki = await self._service.find_wiki(given) if {"dbname", "namespace"} & given.keys() else (None, None)
         namespaces = self._namespaces_of(given, name)

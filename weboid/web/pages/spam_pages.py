@@ -46,7 +46,7 @@ class PagesWithSpam:
         async with service.pool.viewing() as conn:
             count, is_all = await count_spam_pages(conn, wiki.wiki, namespace)
         if sort == "most" and not is_all:
-            raise Problem(400, "sort-many", MOST_PAGES)
+            raise Problem(409, "sort-many", MOST_PAGES)
 
         async def read(after: SpamSpot, limit: int) -> tuple[list[SpamPage], SpamSpot | None]:
             async with service.pool.viewing() as conn:
@@ -91,6 +91,6 @@ def _after_of(given: Parameters) -> SpamSpot:
     if sort not in (None, *SORTS):
         raise Problem(400, "sort", ", ".join(SORTS))
     if sort == "newest" and "after" in given:
-        raise Problem(400, "after", "after")
+        raise Problem(404, "after", "after")
     parts = (_MOST if sort == "most" else _PAGE).parts_in(given)
     return SpamSpot(0, 0) if parts is None else SpamSpot(*((0, *parts.numbers)[-2:]))

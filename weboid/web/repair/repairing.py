@@ -79,7 +79,7 @@ class Repairs:
         job = RepairJob(text, settings, documents, wanted.choices, wanted.only_chosen, now)
         result = await self._done(job)
         if isinstance(result, ChoiceRefused):
-            raise Problem(400, "choice-refused", str(result)[:MOST_SHOWN])
+            raise Problem(409, "choice-refused", str(result)[:MOST_SHOWN])
         by_form = {link.normal: link for link in links if link.normal is not None}
         return Repaired(wanted, page, text, result, settings, by_form, len(links))
 

@@ -58,5 +58,5 @@ class Cursor:
             return None
         parts = self.parts_of(given[name])
         if parts is None or not fits(parts.text):
-            raise Problem(400, "after", name)
+            raise Problem(404, "after", name)
         return parts

@@ -16,7 +16,7 @@ _PAGES: Final = frozenset({"category", "page", "pageid", "curid"})
 def dead_filter_of(given: Parameters) -> DeadFilter:
     """The filter that is given, without the pages of its category, which the wiki knows; raises Problem."""
     if "domain" in given and _PAGES & given.keys():
-        raise Problem(400, "domain-or-category")
+        raise Problem(409, "domain-or-category")
     domain, namespace, copied = (
         domain_of(given["domain"]) if "domain" in given else "",
         namespace_of(given),
@@ -30,9 +30,9 @@ def domain_of(text: str) -> str:
     try:
         domain = host_form(text.removeprefix("*."))
     except InvalidUrl:
-        raise Problem(400, "domain") from None
+        raise Problem(404, "domain") from None
     if not is_domain(domain):
-        raise Problem(400, "domain-wide", domain)
+        raise Problem(409, "domain-wide", domain)
     return domain
 
 
@@ -41,8 +41,8 @@ def _path_of(given: Parameters) -> str:
     if "path" not in given:
         return ""
     if "domain" not in given:
-        raise Problem(400, "path")
+        raise Problem(409, "path")
     try:
         return parse(f"http://a.aa/{given['path'].removeprefix('/')}").path
     except InvalidUrl:
-        raise Problem(400, "path") from None
+        raise Problem(404, "path") from None

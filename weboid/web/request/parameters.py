@@ -1,7 +1,9 @@
 """The parameters of a request: which pages of which wiki, how much of them, in which language (W-3, W-4, W-8).
 
-Every parameter is given at most once and is either usable or a Problem 400. Those that a route does not take
-(``web/request/route``) are ignored, as cache busters and trackers add theirs to any address.
+Every parameter is given at most once and is either usable or a Problem: 400 for a value of the wrong form, 404 for the
+name of what cannot be there, 409 for values that do not go together. OpenAPI describes forms and nothing else, so what
+our description allows is no 400. Parameters that a route does not take (``web/request/route``) are ignored, as cache
+busters and trackers add theirs to any address.
 """
 
 import re
@@ -162,18 +164,19 @@ def without(given: Parameters, *names: str) -> dict[str, str]:
 
 
 def page_query_of(given: Parameters, most: int = MOST_PAGES) -> PageQuery:
-    """The `PageQuery` in the parameters of a request, of at most so many pages; raises Problem."""
+    """The `PageQuery` in the parameters of a request, of at most so many pages; raises Problem.
+
+    An id counts more than a title, as in MediaWiki's own addresses.
+    """
     wiki = wiki_of(given)
-    named = [name for name in ("pageid", "curid", "title") if name in given]
-    if not named:
-        raise Problem(400, "no-page")
-    if len(named) > 1:
-        raise Problem(400, "two-pages")
-    parts = given[named[0]].split("|")
+    named = next((name for name in ("pageid", "curid", "title") if name in given), None)
+    if named is None:
+        raise Problem(404, "no-page")
+    parts = given[named].split("|")
     if len(parts) > most:
         raise Problem(400, "too-many", most)
-    ids = _ids(parts) if named[0] != "title" else ()
-    as_given = tuple(dict.fromkeys(part.strip() for part in parts)) if named[0] == "title" else ()
+    ids = _ids(parts) if named != "title" else ()
+    as_given = tuple(dict.fromkeys(part.strip() for part in parts)) if named == "title" else ()
     titles = tuple(dict.fromkeys(map(title_of, as_given)))
     count = len(ids) + len(titles)
     return PageQuery(wiki, ids, titles, _revision(given, count), _bookmark(given, count), as_given)
@@ -196,7 +199,7 @@ def url_of(given: Parameters) -> Url:
     try:
         return parse(given["url"])
     except InvalidUrl:
-        raise Problem(400, "url", given["url"][:MOST_SHOWN]) from None
+        raise Problem(404, "url", given["url"][:MOST_SHOWN]) from None
 
 
 def page_of(given: Parameters, name: str) -> int | None:
@@ -220,7 +223,7 @@ def copied_of(given: Parameters) -> bool | None:
     """True for links with an archived copy only, False for those without; None = both. Raises Problem."""
     if "copy" not in given:
         return None
-    if given["copy"] not in _COPIED or not verdicts_of(given) <= COPY_WANTED:
+    if given["copy"] not in _COPIED:
         raise Problem(400, "copy")
     return _COPIED[given["copy"]]
 
@@ -230,7 +233,7 @@ def reason_of(given: Parameters) -> Reason | None:
     if "reason" not in given:
         return None
     if given["reason"] not in _REASONS:
-        raise Problem(400, "reason")
+        raise Problem(404, "reason")
     return _REASONS[given["reason"]]
 
 
@@ -254,21 +257,16 @@ def at_of(given: Parameters) -> int | None:
 
 
 def extent_of(given: Parameters, otherwise: Extent) -> Extent:
-    """The extent that is given; else all links if they are requested or filtered, else that of the format.
-
-    Raises Problem, also where `all` says otherwise.
+    """The extent that is given, whatever `all` says; else all links if they are requested or filtered, else that of the
+    format. Raises Problem.
     """
     if given.get("all", "0") not in ("0", "1"):
         raise Problem(400, "all")
-    is_all = given.get("all") == "1"
     if "extent" not in given:
-        return Extent.ALL if is_all or not _FILTERS.isdisjoint(given) else otherwise
+        return Extent.ALL if given.get("all") == "1" or not _FILTERS.isdisjoint(given) else otherwise
     if given["extent"] not in _EXTENTS:
         raise Problem(400, "page-extent")
-    extent = Extent(given["extent"])
-    if "all" in given and is_all is not (extent is Extent.ALL):
-        raise Problem(400, "extent-or-all")
-    return extent
+    return Extent(given["extent"])
 
 
 def link_filter_of(given: Parameters, otherwise: Extent) -> LinkFilter:
@@ -300,7 +298,7 @@ def category_of(given: Parameters) -> str:
         category = title_of(given["category"])
         return title_of(category[len(_CATEGORY) :]) if category.lower().startswith(_CATEGORY) else category
     except Problem:
-        raise Problem(400, "category") from None
+        raise Problem(404, "category") from None
 
 
 def _ids(parts: Sequence[str]) -> tuple[int, ...]:
@@ -310,24 +308,25 @@ def _ids(parts: Sequence[str]) -> tuple[int, ...]:
 
 
 def _revision(given: Parameters, pages: int) -> int | None:
-    if "revid" not in given:
-        return None
-    if pages != 1 or not _REVISION.fullmatch(given["revid"]):
+    """The revision of the one page; of several it is ignored, as it only says what may be kept. Raises Problem."""
+    if not _REVISION.fullmatch(given.get("revid", "1")):
         raise Problem(400, "revid")
-    return int(given["revid"])
+    return int(given["revid"]) if "revid" in given and pages == 1 else None
 
 
 def _bookmark(given: Parameters, pages: int) -> Bookmark:
     """The place where a query continues that names so many pages; raises Problem."""
     if "continue" not in given:
         return BEGIN
-    if (match := _BOOKMARK.fullmatch(given["continue"])) is None or int(match[1]) >= pages:
+    if (match := _BOOKMARK.fullmatch(given["continue"])) is None:
         raise Problem(400, "continue")
+    if int(match[1]) >= pages:
+        raise Problem(404, "continue")
     return Bookmark(int(match[1]), int(match[2]), int(match[3]), match[4])
 
 
 def title_of(text: str) -> str:
     """The title with spaces; raises Problem for a title that MediaWiki cannot have, so that it never reaches SQL."""
     if not text.strip("_ ") or len(text.encode("utf-8", "replace")) > _MOST_TITLE or _UNFIT_TITLE.search(text):
-        raise Problem(400, "title")
+        raise Problem(404, "title")
     return text.replace("_", " ").strip()
