@@ -33,6 +33,7 @@ from weboid.store.db.rows import KnownUrl
 from weboid.store.pages.page import Intake
 from weboid.store.pages.wiki import StoredWiki, record_wiki
 from weboid.store.results.record import Checked, Tally
+from weboid.store.upkeep.alarm import list_alarms
 from weboid.store.urls.url import find_urls
 from weboid.wiki.source import PageLinks
 
@@ -99,6 +100,10 @@ class WikiInStore:
     async def do(self, work: _Work[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """What a function of the store comes to in a transaction of its own."""
         return await do(self.pool, work, *args, **kwargs)
+
+    async def alarms(self) -> list[tuple[str, str]]:
+        """The kind and the subject of each alarm."""
+        return [(alarm.kind, alarm.subject) for alarm in await self.do(list_alarms)]
 
     async def execute(self, query: str, row: Any = None) -> None:
         """Does what no function of the program does, such as letting time pass or breaking something."""

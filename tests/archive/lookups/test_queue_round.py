@@ -26,7 +26,6 @@ from weboid.store.archives.lookup import StoredLookup, list_lookups
 from weboid.store.archives.service_limit import list_services
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots
 from weboid.store.db.pool import Pool
-from weboid.store.upkeep.alarm import list_alarms
 
 CAME, DAY = 100, 130
 OLD, LATE = 20170401120000, 20170601120000
@@ -78,10 +77,6 @@ async def lookups(wiki: WikiInStore, url: str = URL) -> dict[int, StoredLookup]:
 
 async def waiting(wiki: WikiInStore) -> int:
     return sum(length.count for length in (await wiki.do(count_queue)).values())
-
-
-async def alarms(wiki: WikiInStore) -> list[tuple[str, str]]:
-    return [(alarm.kind, alarm.subject) for alarm in await wiki.do(list_alarms)]
 
 
 async def test_a_copy_from_before_the_death_is_kept_after_two_requests(wiki: WikiInStore) -> None:
@@ -139,13 +134,13 @@ async def test_while_a_service_throttles_everything_waits_with_an_alarm_and_noth
         archive.act = lambda asked: rate_limited("600") if asked.count == 4 else None
         assert ((await sweep(wiki, archive.service(), at_once=1)).done, len(archive.site.asked)) == (1, 4)
         assert await waiting(wiki) == 5
-        assert await alarms(wiki) == [("archive-rests", "wayback")]
+        assert await wiki.alarms() == [("archive-rests", "wayback")]
         assert {(state.why, state.rest_s) for state in await wiki.do(list_services)} == {("rate-limited", 600)}
         # Another worker knows of it.
         assert ((await sweep(wiki, archive.service())).requests, len(archive.site.asked)) == (0, 4)
         await wiki.execute("UPDATE archive_service SET rest_until = now()")
         assert (await sweep(wiki, archive.service())).outcomes == {LookupOutcome.FOUND: 5}
-        assert (await alarms(wiki), await waiting(wiki)) == ([], 0)
+        assert (await wiki.alarms(), await waiting(wiki)) == ([], 0)
 
 
 async def test_a_slow_service_does_not_hold_the_look_ups_at_the_first(wiki: WikiInStore) -> None:

@@ -36,7 +36,6 @@ from weboid.errors import ConfigError
 from weboid.store.archives.saving import Saving, SavingState, record_saving
 from weboid.store.archives.snapshot import StoredSnapshot, list_snapshots
 from weboid.store.pages.spam import record_spam_added
-from weboid.store.upkeep.alarm import list_alarms
 
 _CASES = toml_next_to(__file__)
 
@@ -371,11 +370,10 @@ async def test_a_service_that_is_not_well_is_left_alone(database: str, part: str
 async def test_keys_that_are_refused_are_an_alarm_until_they_are_accepted(database: str) -> None:
     async with saver(database) as here:
         assert (await here.sweep(secret="wr0ng")).sent == 0
-        alarms = await here.stored.do(list_alarms)
-        assert [(alarm.kind, alarm.subject) for alarm in alarms] == [("archive-saving", "wayback")]
+        assert await here.stored.alarms() == [("archive-saving", "wayback")]
         assert here.archive.submitted == []
         await here.sweep()
-        assert await here.stored.do(list_alarms) == []
+        assert await here.stored.alarms() == []
 
 
 async def test_the_keys_go_to_the_service_and_into_no_log(database: str, caplog: pytest.LogCaptureFixture) -> None:

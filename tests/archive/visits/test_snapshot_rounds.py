@@ -27,7 +27,6 @@ from weboid.core.record.moment import Moment
 from weboid.core.url.archives import BY_NAME
 from weboid.store.archives.lookup import list_lookups
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots, record_snapshots
-from weboid.store.upkeep.alarm import list_alarms
 
 WAYBACK = BY_NAME["wayback"].number
 URLS = [f"http://dead.demo/{number}" for number in range(40)]
@@ -60,10 +59,6 @@ async def sweep(wiki: WikiInStore, archive: MadeArchive, day: int, *, allow_many
 async def kept(wiki: WikiInStore) -> dict[str, StoredSnapshot]:
     stored = await wiki.do(list_snapshots, [key(url) for url in URLS])
     return {url: stored[key(url)][0] for url in URLS if key(url) in stored}
-
-
-async def alarms(wiki: WikiInStore) -> list[tuple[str, str]]:
-    return [(alarm.kind, alarm.subject) for alarm in await wiki.do(list_alarms)]
 
 
 def counts(tally: VisitTally) -> dict[str, int]:
@@ -103,7 +98,7 @@ async def test_what_is_missing_three_times_is_dropped(wiki: WikiInStore, archive
     assert (await kept(wiki))[URLS[3]].strikes == 2
     assert counts(await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS)) == {"visited": 1, "dropped": 1}
     assert sorted(await kept(wiki)) == sorted(url for url in URLS[:8] if url != URLS[3])
-    assert await alarms(wiki) == []
+    assert await wiki.alarms() == []
 
 
 @pytest.mark.parametrize("deed", [withdrawn, excluded])
@@ -136,12 +131,12 @@ async def test_eight_days_without_the_archive_strike_none(wiki: WikiInStore, arc
     for day in range(DAY, DAY + 8):
         tally = await sweep(wiki, archive, day)
         assert tally.struck + tally.dropped == 0
-        assert await alarms(wiki) == [("archive-down", "wayback")]
+        assert await wiki.alarms() == [("archive-down", "wayback")]
     # A worker asks no more of it than one group and its canary copies, once a day.
     assert len(archive.played) <= 8 * (30 + 20)
     archive.usual = plays
     assert counts(await sweep(wiki, archive, DAY + 8)) == {"visited": 30, "kept": 30}
-    assert await alarms(wiki) == []
+    assert await wiki.alarms() == []
     assert {each.strikes for each in (await kept(wiki)).values()} == {0}
 
 
@@ -160,14 +155,14 @@ async def test_no_more_than_a_handful_of_few_are_dropped_unsaid(wiki: WikiInStor
     archive.deeds |= dict.fromkeys(URLS[:8], withdrawn)
     tally = await sweep(wiki, archive, DAY)
     assert (tally.dropped, tally.stopped) == (HANDFUL, 3)
-    assert await alarms(wiki) == [("snapshots", "wayback")]
+    assert await wiki.alarms() == [("snapshots", "wayback")]
     assert len(await kept(wiki)) == 35
     # The same quarter, another run: the word of an operator is needed.
     tally = await sweep(wiki, archive, DAY + STRIKE_DAYS)
     assert (tally.dropped, tally.stopped) == (0, 3)
     tally = await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS, allow_many=True)
     assert (tally.dropped, tally.stopped) == (3, 0)
-    assert await alarms(wiki) == []
+    assert await wiki.alarms() == []
     # What was allowed is not counted.
     archive.deeds[URLS[20]] = withdrawn
     assert (await sweep(wiki, archive, DAY + 2 * STRIKE_DAYS + QUARTER_DAYS)).dropped == 1
