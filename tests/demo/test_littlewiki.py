@@ -52,6 +52,8 @@ async def test_the_source_reads_the_whole_wiki_however_small_its_limits(
         assert any("elcontinue" in question for question in wiki.asked) == (links_at_once < 500)
         source = ApiSource(wiki.api_url, session, user_agent="Weboid/0")
         assert await source.list_members("Lighthouses") == Members((), ""), "it has no categories"
+        texts = await source.find_texts([PAGES[0].revision, 999_999])
+        assert [(each.page, each.text) for each in texts.values()] == [(PAGES[0].page, PAGES[0].text)]
 
 
 class Tags(HTMLParser):

@@ -117,6 +117,9 @@ def _query(site: Site, question: Mapping[str, str]) -> Answer:
         return {"batchcomplete": True, "query": {"categorymembers": []}}  # it has no categories
     if question.get("generator") == "allpages":
         batch, following = _walk(site, question)
+    elif "revids" in question:
+        wanted = _ids(question["revids"])  # only the newest of each page is kept
+        batch = [(_head(page), page) for page in site.pages.values() if page.revision in wanted]
     elif "pageids" in question:
         batch = [_listed_by_id(site, page) for page in _ids(question["pageids"])]
     elif "titles" in question:
@@ -204,7 +207,7 @@ def _add_props(site: Site, question: Mapping[str, str], batch: list[_Listed]) ->
             entry.update(_info(site, page) if page else {})
     if "revisions" in question.get("prop", "").split("|"):
         for entry, page in batch:
-            entry.update({"revisions": [{"slots": {"main": {"content": page.text}}}]} if page else {})
+            entry.update({"revisions": [_revision(page)]} if page else {})
     if going_on:
         begun = {"elcontinue": "extlinks", "iwcontinue": "iwlinks"}
         open_props = {begun[name] for name in going_on}
@@ -230,6 +233,14 @@ def _head(page: WikiPage) -> Answer:
     return {"pageid": page.page, "ns": page.namespace, "title": page.title}
 
 
+def _revision(page: WikiPage) -> Answer:
+    return {
+        "revid": page.revision,
+        "parentid": 0,
+        "slots": {"main": {"contentmodel": page.model, "content": page.text}},
+    }
+
+
 def _info(site: Site, page: WikiPage) -> Answer:
     info = {
         "contentmodel": page.model,
@@ -252,7 +263,7 @@ def _ids(text: str) -> list[int]:
 
 
 def _number(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 12):
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise _Refused("badinteger", "That is not a number.")
     return int(text)
 
