@@ -13,13 +13,14 @@ SELECT create_distributed_table('snapshot', 'bucket', colocate_with => 'url');
 SELECT create_distributed_table('lookup', 'bucket', colocate_with => 'url');
 SELECT create_distributed_table('cited_copy', 'bucket', colocate_with => 'url');
 SELECT create_distributed_table('lease', 'bucket', colocate_with => 'url');
--- On every server, as they are read together with those: few rows, seldom written. The wiki itself is not there.
+SELECT create_distributed_table('report', 'bucket', colocate_with => 'url');
+-- On every server, as they are read together with those: few rows, seldom written, by one transaction at a time. The wiki
+-- itself is not there.
 ALTER TABLE wiki_rule DROP CONSTRAINT IF EXISTS wiki_rule_wiki_fkey;
 ALTER TABLE revert DROP CONSTRAINT IF EXISTS revert_wiki_fkey;
 SELECT create_reference_table('wiki_rule');
 SELECT create_reference_table('big_host');
 SELECT create_reference_table('revert');
-SELECT create_reference_table('report');
 SELECT create_reference_table('domain_report');
 SELECT create_reference_table('replacement');
 SELECT create_reference_table('spam_link');
@@ -38,6 +39,13 @@ SELECT to_regclass('pg_dist_partition') IS NOT NULL
 SELECT get_shard_id_for_distribution_column('url', bucket::smallint) FROM generate_series(0, 4095) AS bucket
 WHERE EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'url'::regclass)
 ORDER BY bucket
+
+-- name: set_manner
+-- What is set for a transaction is sent to the servers (`keep_order`), and a transaction has one connection to each of
+-- them: else what it has written by one cannot be read by another.
+SELECT set_config('citus.propagate_set_commands', 'local', false),
+    set_config('citus.multi_shard_modify_mode', 'sequential', false),
+    set_config('citus.max_adaptive_executor_pool_size', '1', false)
 
 -- name: list_nodes
 -- The servers that the engine knows, and whether each is to hold shards; group 0 is the coordinator.
@@ -171,20 +179,20 @@ ORDER BY change DESC
 LIMIT %(limit)s
 
 -- name: lists/changes list_doubtful
--- fan-out: as list_news.
+-- fan-out: as list_news. Where there is a table of the coordinator, no parameter of WITH or a subquery is NULL: it would be
+-- taken for one that is not.
 WITH log AS MATERIALIZED (
     SELECT * FROM change WHERE after = 2 AND wiki = 0 ORDER BY change DESC LIMIT %(budget)s
 ), links AS MATERIALIZED (
     SELECT log.change, link.page FROM log JOIN link USING (bucket, host_key, url_key)
     WHERE link.wiki = %(wiki)s AND (%(of)s::integer[] IS NULL OR page = ANY(%(of)s::integer[]))
-), used AS MATERIALIZED (
-    SELECT change, (array_agg(page ORDER BY page))[:%(pages)s] AS pages FROM links
-    WHERE %(namespace)s::integer IS NULL OR %(namespace)s::integer = (
-        SELECT namespace FROM page WHERE page.wiki = %(wiki)s AND page.page = links.page LIMIT 1)
-    GROUP BY change
 )
-SELECT change, day, before, after, reason, bucket, host_key, url_key, used.pages, false
-FROM log JOIN used USING (change)
+SELECT change, day, before, after, reason, bucket, host_key, url_key,
+    (array_agg(links.page ORDER BY links.page))[:%(pages)s], false
+FROM log JOIN links USING (change)
+WHERE %(namespace)s::integer IS NULL OR %(namespace)s::integer = (
+    SELECT namespace FROM page WHERE page.wiki = %(wiki)s AND page.page = links.page LIMIT 1)
+GROUP BY change, day, before, after, reason, bucket, host_key, url_key
 ORDER BY change DESC
 LIMIT %(limit)s
 
@@ -309,6 +317,7 @@ WITH pages AS MATERIALIZED (
 )
 SELECT wiki, page, namespace, title, coalesce(counted.count, 0), coalesce(counted.repaired, 0)
 FROM pages LEFT JOIN counted USING (wiki, page)
+ORDER BY wiki, page
 
 -- name: lists/search list_uses_of
 WITH links AS MATERIALIZED (

@@ -66,6 +66,7 @@ SELECT subject, name, day, blocker, reason FROM blocked WHERE subject = %(subjec
 SELECT subject, name, day, blocker, reason FROM blocked ORDER BY day DESC, subject LIMIT %(limit)s
 
 -- name: delete_reports_of
+-- by shard: they are of any URLs.
 -- In the order of keys, as rounds delete reports: so there are no deadlocks.
 DELETE FROM report
 USING (

@@ -94,6 +94,7 @@ FROM (
 GROUP BY host, host_key
 
 -- name: delete_old_reports
+-- by shard: the order does not matter.
 -- Locked rows are skipped: a report that is being renewed is not old.
 DELETE FROM report
 USING (

@@ -160,11 +160,16 @@ WHERE change.bucket = given.bucket AND change.host_key = given.host_key AND chan
 
 -- name: record_moved_reports
 -- under lock: urls/lock lock_urls, of the same URLs before.
-UPDATE report SET bucket = given.new_bucket, host_key = given.new_host_key, url_key = given.new_url_key
-FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
-    %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
-    AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
-WHERE report.bucket = given.bucket AND report.host_key = given.host_key AND report.url_key = given.url_key
+WITH gone AS (
+    DELETE FROM report
+    USING unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[],
+        %(new_bucket)s::smallint[], %(new_host_key)s::bigint[], %(new_url_key)s::bigint[])
+        AS given (bucket, host_key, url_key, new_bucket, new_host_key, new_url_key)
+    WHERE report.bucket = given.bucket AND report.host_key = given.host_key AND report.url_key = given.url_key
+    RETURNING report AS before, given.new_bucket, given.new_host_key, given.new_url_key
+)
+INSERT INTO report SELECT moved.* FROM gone CROSS JOIN LATERAL jsonb_populate_record(before, jsonb_build_object(
+    'bucket', new_bucket, 'host_key', new_host_key, 'url_key', new_url_key)) AS moved
 
 -- name: record_moved_replacements
 -- under lock: urls/lock lock_urls, of the same URLs before.

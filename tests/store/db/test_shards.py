@@ -65,7 +65,8 @@ def test_what_is_done_by_shard_is_done_in_all_of_them() -> None:
 
 _VALUES: dict[str, Any] = {
     "smallint": 5, "integer": 5, "bigint": 7, "text": "100", "boolean": True, "timestamp with time zone": "2026-01-01",
-    "bytea": b"1", "double precision": 1.0, "numeric": 3, "real": 1.0, "jsonb": "{}", "uuid": "00000000-0000-4000-8000-000000000005",
+    "bytea": b"1", "double precision": 1.0, "numeric": 3, "real": 1.0, "jsonb": "{}",
+    "uuid": "00000000-0000-4000-8000-000000000005",
 }  # fmt: skip
 _UNFIT = {"upkeep/partition list_settings", "upkeep/partition count_blocks", "backup/tables begin_snapshot"}
 """Of tables that are being divided, and what must be the first of its transaction."""

@@ -145,8 +145,7 @@ async def adopt(conn: Connection) -> None:
     found = await fetch_all(conn, int, SQL["list_shards"])
     if not found:
         return
-    # Else what is set for a transaction is not sent to the servers (`keep_order`).
-    await conn.execute("SET citus.propagate_set_commands = 'local'")
+    await conn.execute(SQL["set_manner"])
     buckets: dict[int, list[int]] = {}
     for bucket, shard in enumerate(found):
         buckets.setdefault(shard, []).append(bucket)

@@ -14,7 +14,7 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import Final
 
-from psycopg.errors import UniqueViolation
+from psycopg.errors import InternalError_, UniqueViolation
 
 from weboid.core.record.days import NEVER_DUE
 from weboid.core.url.hosts import reversed_name
@@ -221,7 +221,7 @@ async def _record_links(conn: Connection, wiki: int, added: Sequence[Use]) -> No
     """Records uses; those that are there already, as they should not be, stay as they are."""
     if len(added) >= _MANY:
         rows = (f"{wiki}\t{page}\t{b}\t{h}\t{u}\n" for page, (b, h, u) in sorted(added, key=itemgetter(1)))
-        with suppress(UniqueViolation):
+        with suppress(UniqueViolation, InternalError_):  # what Citus makes of it
             async with conn.transaction():
                 await write_rows(conn, SQL["record_many_links"], rows)
             return
