@@ -28,7 +28,7 @@ SMALL_READS: Final = 8
 PAUSE_S: Final = 0.1
 """… and then nothing is read for so many seconds after each: data that comes byte by byte costs as little as data that
 comes in larger pieces."""
-_READ_BYTES: Final = 16_384
+_READ_BYTES: Final = 65_536
 _PAUSED_BYTES: Final = 32768
 """The kernel's receive buffer during a pause, its overhead for each packet included."""
 
