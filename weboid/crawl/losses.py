@@ -208,8 +208,8 @@ class Losses:
 
     def _add(self, group: HostGroup, day: int, contacts: Contacts) -> None:
         new = self._new[group, day] = (self._new.get((group, day)) or NO_CONTACTS) + contacts
-        unknown = new + (self._pending(group, day) or NO_CONTACTS)
-        if group.kind is GroupKind.NAME_SERVERS and unknown.domains >= SUSPECTED:
+        pending = self._pending(group, day) or NO_CONTACTS
+        if group.kind is GroupKind.NAME_SERVERS and (new + pending).domains >= SUSPECTED:
             self._stored.setdefault(group, {})
 
     def _pending(self, group: HostGroup, day: int) -> Contacts | None:
