@@ -74,8 +74,7 @@ def test_suffixes_are_those_that_the_package_of_the_list_finds() -> None:
 
 
 def test_addresses_are_reported_from_names() -> None:
-    assert is_ip("192.0.2.7")
-    assert is_ip("::1")
+    assert all(map(is_ip, ("192.0.2.7", "::1")))
     assert [registrable_domain(host) for host in ("192.0.2.7", "2001:db8::1")] == ["192.0.2.7", "2001:db8::1"]
     assert not is_ip("3sat.de")
     assert not is_ip("1.e2")
