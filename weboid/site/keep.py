@@ -6,11 +6,12 @@ was open is asked again, and so is what did not work: it may have been repaired.
 cache as long as the orders of the task want it.
 """
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import date
 from math import inf
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import msgspec
 
@@ -23,7 +24,6 @@ from weboid.core.record.status import Status
 from weboid.core.verdict.judge import judge
 from weboid.errors import ConfigError, StoreError
 from weboid.robot.orders import Orders
-from weboid.site.gathering import Gathering
 from weboid.site.place import Place
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import storable
@@ -50,6 +50,9 @@ _MOST_TEXT: Final = 500
 _UNIX_DAYS: Final = (EPOCH - date(1970, 1, 1)).days
 _NOT_THERE: Final = Observation(Status.NOT_FOUND, Reason.NOT_FOUND)
 _THERE: Final = Observation(Status.FINE, Reason.OK)
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 class Remembered(NamedTuple):
@@ -82,8 +85,8 @@ class RunMemory:
         """Days since when entries are broken, as far as they are."""
         self._untried: dict[str, Observation] = {}
         """What is to be noted of URLs that are not asked for: they are broken in themselves, or fragments."""
-        self._reads = Gathering(self._find, _BATCH)
-        self._writes = Gathering(self._record, _BATCH)
+        self._reads = _Gathering(self._find, _BATCH)
+        self._writes = _Gathering(self._record, _BATCH)
 
     @asynccontextmanager
     async def run(
@@ -241,3 +244,52 @@ def _bounded(page: KeptPage) -> KeptPage:
     """The document without headers that are too long to be sent back."""
     etag, modified = (storable(text) if len(text) <= _MOST_TEXT else "" for text in (page.etag, page.modified))
     return page._replace(etag=etag, modified=modified)
+
+
+class _Gathering(Generic[_Item, _Result]):
+    """Does the work of calls that come while others are under way together, as soon as those are done.
+
+    At most `most` items at once; `work` returns a result for each, in their order.
+
+    The first of them waits for nothing, and a caller that waits for each of its items loses no more than one.
+    """
+
+    def __init__(self, work: Callable[[Sequence[_Item]], Awaitable[Sequence[_Result]]], most: int) -> None:
+        self._work = work
+        self._most = most
+        self._waiting: list[tuple[_Item, asyncio.Future[_Result]]] = []
+        self._running: asyncio.Task[None] | None = None
+
+    async def result(self, item: _Item) -> _Result:
+        """The result for an item; raises what `work` raises. A caller that is cancelled does not stop the work."""
+        future: asyncio.Future[_Result] = asyncio.get_running_loop().create_future()
+        self._waiting.append((item, future))
+        if self._running is None:
+            self._running = asyncio.create_task(self._run())
+        return await future
+
+    async def close(self) -> None:
+        """Returns when all has been done."""
+        while self._running is not None:
+            await asyncio.wait([self._running])
+
+    async def _run(self) -> None:
+        try:
+            while self._waiting:
+                await asyncio.sleep(0)  # for callers that go on in the same turn of the loop
+                batch, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+                await self._do(batch)
+        finally:
+            self._running = None
+
+    async def _do(self, batch: Sequence[tuple[_Item, asyncio.Future[_Result]]]) -> None:
+        try:
+            results = await self._work([item for item, _ in batch])
+        except Exception as error:
+            for _, future in batch:
+                if not future.done():
+                    future.set_exception(error)
+        else:
+            for (_, future), result in zip(batch, results, strict=True):
+                if not future.done():
+                    future.set_result(result)
