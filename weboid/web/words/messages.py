@@ -91,7 +91,7 @@ class Messages:
         kinds = {*map(type, parameters)}
         if Markup not in kinds:
             return (self._plain_html if _are_kept(parameters) else self._formatted_html)(key, parameters)
-        if str in kinds:
+        if not kinds <= {int, Markup}:  # a text, of whatever kind
             return self._formatted_html(key, parameters)
         known = tuple([value if isinstance(value, int) else f"\0{place}" for place, value in enumerate(parameters)])
         pieces = self._pieces(key, known).copy()
