@@ -4,13 +4,16 @@ import re
 from typing import Any
 
 import psycopg
+import pytest
 from support import citus
 from support.statements import ALL, QUERIES
 
 from weboid.assets import asset
+from weboid.errors import StoreError
 from weboid.store.db.pool import Connection, open_pool
 from weboid.store.db.shards import SQL, Shards, sharded
 from weboid.store.db.statements import Statement, statements
+from weboid.store.upkeep.distribute import distribute
 
 _SHARDS = Shards([bucket % 2 for bucket in range(4096)], {0: range(0, 4096, 2), 1: range(1, 4096, 2)})
 _GIVEN = "FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)"
@@ -61,6 +64,18 @@ def test_what_is_done_by_shard_is_done_in_all_of_them() -> None:
     statement = sharded(Statement.of(text))
     assert statement.is_sum
     assert [part["shard"] for part in statement.split({"day": 9}, _SHARDS)] == [_SHARDS.buckets[0], _SHARDS.buckets[1]]
+
+
+async def test_a_database_without_the_engine_is_not_distributed(whole_database: str) -> None:
+    async with open_pool(whole_database, size=1, part="test") as pool:
+        with pytest.raises(StoreError, match="lacks the extension citus"):
+            await distribute(pool)
+
+
+@citus.NEEDED
+async def test_what_is_distributed_stays_so(several_servers: str) -> None:
+    async with open_pool(several_servers, size=1, part="test") as pool:
+        assert await distribute(pool) == {}
 
 
 _VALUES: dict[str, Any] = {
