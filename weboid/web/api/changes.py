@@ -295,7 +295,7 @@ def _day(since: date) -> int:
 
 
 def _page_of(given: Parameters) -> int | None:
-    page = next((page_of(given, name) for name in ("page", "pageid", "curid") if name in given), None)
+    page = next(iter([page_of(given, name) for name in ("page", "pageid", "curid") if name in given]), None)
     if page is not None and page >= _MOST_PAGE:
         raise Problem(404, "unknown-page", str(page), given.get("dbname", ""))
     return page

@@ -169,14 +169,14 @@ def page_query_of(given: Parameters, most: int = MOST_PAGES) -> PageQuery:
     An id counts more than a title, as in MediaWiki's own addresses.
     """
     wiki = wiki_of(given)
-    named = next((name for name in ("pageid", "curid", "title") if name in given), None)
-    if named is None:
+    named = {name: given[name].split("|") for name in ("pageid", "curid", "title") if name in given}
+    if not named:
         raise Problem(404, "no-page")
-    parts = given[named].split("|")
-    if len(parts) > most:
+    if any(len(parts) > most for parts in named.values()):
         raise Problem(400, "too-many", most)
-    ids = _ids(parts) if named != "title" else ()
-    as_given = tuple(dict.fromkeys(part.strip() for part in parts)) if named == "title" else ()
+    # A wrong value is wrong, whether it counts or not.
+    ids = next(iter([_ids(parts) for name, parts in named.items() if name != "title"]), ())
+    as_given = () if ids else tuple(dict.fromkeys(part.strip() for part in named["title"]))
     titles = tuple(dict.fromkeys(map(title_of, as_given)))
     count = len(ids) + len(titles)
     return PageQuery(wiki, ids, titles, _revision(given, count), _bookmark(given, count), as_given)
