@@ -1,6 +1,5 @@
 """``weboid store``: changes how the database keeps its tables."""
 
-from functools import partial
 from shutil import disk_usage
 
 import click
@@ -72,12 +71,12 @@ def spread(config: Config, confirm: bool) -> None:
     console = ProcessConsole()
 
     async def work(long: LongCommand) -> str:
-        tables = await long.again(partial(list_undistributed, long.pool))
+        tables = await list_undistributed(long.pool)
         sizes = ", ".join(f"{table} ({size / 1e9:.1f} GB)" for table, size in tables.items())
         if not tables:
             return "the store is distributed: there is nothing to do"
         if confirm:
-            await distribute(long.pool, show=lambda table: console.print(table or "…", markup=False), again=long.again)
+            await distribute(long.pool, show=lambda table: console.print(table or "…", markup=False))
             return f"{sizes}: distributed; start all programs anew"
         return (
             f"{sizes} would be distributed over the workers, one after the other. That takes the size of each on this "

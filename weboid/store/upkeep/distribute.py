@@ -5,11 +5,9 @@ A table is one transaction: a run that was stopped leaves each where it was or w
 
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Final
 
-from weboid.errors import StoreError
-from weboid.mechanism.patience import Again, at_once
+from weboid.errors import StoreAway, StoreError
 from weboid.store.db.pool import Pool
 from weboid.store.db.shards import SQL
 from weboid.store.db.statements import fetch_all, fetch_value
@@ -41,17 +39,22 @@ async def list_undistributed(pool: Pool) -> Mapping[str, int]:
         }
 
 
-async def distribute(pool: Pool, *, show: Show = lambda table: None, again: Again = at_once) -> Mapping[str, int]:
+async def distribute(pool: Pool, *, show: Show = lambda table: None) -> Mapping[str, int]:
     """Puts the tables where they should lie. Returns those that did not, and raises, as `list_undistributed`.
+
+    StoreError also if one cannot be distributed now: it is not tried again by itself, as a server's disk may be full.
 
     Who needs a table waits until it is copied. Programs that run must be started anew: they do not know of it.
     """
-    tables = await again(partial(list_undistributed, pool))
+    tables = await list_undistributed(pool)
     for statement in SQL["layout"].split(";"):
         [table] = _TABLE.findall(statement) or [""]
         if not table or table in tables:
             show(table)
-            await again(partial(_run, pool, statement, table))
+            try:
+                await _run(pool, statement, table)
+            except StoreAway as error:
+                raise StoreError(f"{error}; no row of {table} is lost. Look at all servers; run it again") from error
     return tables
 
 
