@@ -100,6 +100,23 @@ FROM (
 ) AS each
 WHERE (is_dead OR NOT %(dead)s) AND repaired IS DISTINCT FROM is_offered
 
+-- name: archives/saving list_stretch
+-- fan-out: URLs in the order of keys, across buckets.
+WITH stretch AS MATERIALIZED (
+    SELECT bucket, host_key, url_key, status > 0 AND status < 16 AND due < 32767 AND orphaned IS NULL
+        AND NOT EXISTS (SELECT FROM snapshot WHERE snapshot.bucket = url.bucket
+            AND snapshot.host_key = url.host_key AND snapshot.url_key = url.url_key) AS is_savable
+    FROM url
+    WHERE (bucket, host_key, url_key) > (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
+    ORDER BY bucket, host_key, url_key
+    LIMIT %(budget)s
+)
+SELECT bucket, host_key, url_key, is_savable
+    AND NOT EXISTS (SELECT FROM saving WHERE saving.bucket = stretch.bucket
+        AND saving.host_key = stretch.host_key AND saving.url_key = stretch.url_key)
+FROM stretch
+ORDER BY bucket, host_key, url_key
+
 -- name: archives/saving record_savable
 -- fan-out: the most used of all.
 WITH savable AS MATERIALIZED (

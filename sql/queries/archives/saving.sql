@@ -3,20 +3,15 @@
 -- name: list_stretch
 -- fan-out: URLs in the order of keys, across buckets. Each with whether it works, is used, is no cited copy, and has
 -- neither a snapshot nor a saving. Statuses from 16 on are of failures, 32767 = never due.
-WITH stretch AS MATERIALIZED (
-    SELECT bucket, host_key, url_key, status > 0 AND status < 16 AND due < 32767 AND orphaned IS NULL
-        AND NOT EXISTS (SELECT FROM snapshot WHERE snapshot.bucket = url.bucket
-            AND snapshot.host_key = url.host_key AND snapshot.url_key = url.url_key) AS is_savable
-    FROM url
-    WHERE (bucket, host_key, url_key) > (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
-    ORDER BY bucket, host_key, url_key
-    LIMIT %(budget)s
-)
-SELECT bucket, host_key, url_key, is_savable
-    AND NOT EXISTS (SELECT FROM saving WHERE saving.bucket = stretch.bucket
-        AND saving.host_key = stretch.host_key AND saving.url_key = stretch.url_key)
-FROM stretch
+SELECT bucket, host_key, url_key, status > 0 AND status < 16 AND due < 32767 AND orphaned IS NULL
+    AND NOT EXISTS (SELECT FROM snapshot WHERE snapshot.bucket = url.bucket
+        AND snapshot.host_key = url.host_key AND snapshot.url_key = url.url_key)
+    AND NOT EXISTS (SELECT FROM saving WHERE saving.bucket = url.bucket
+        AND saving.host_key = url.host_key AND saving.url_key = url.url_key)
+FROM url
+WHERE (bucket, host_key, url_key) > (%(bucket)s::smallint, %(host_key)s::bigint, %(url_key)s::bigint)
 ORDER BY bucket, host_key, url_key
+LIMIT %(budget)s
 
 -- name: record_savable
 -- Most used first, as far as a hundred uses tell: what is taken first is what was queued last.
