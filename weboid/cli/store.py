@@ -25,10 +25,11 @@ def command() -> None:
 @click.option("--confirm", is_flag=True, help="Do it; without this nothing is written.")
 @click.pass_obj
 def divide(config: Config, partitions: int, confirm: bool) -> None:
-    """Shows which tables would be divided into partitions, and with --confirm divides them, one after the other.
+    """Divides the big tables into partitions.
 
-    For stores of 50 million URLs and more: vacuums and indexes stay small. There is no way back but a backup that was
-    made before. If it is stopped half-way, run it again: tables that are divided stay so.
+    Without --confirm it shows which. For stores of 50 million URLs and more: vacuums and indexes stay small. There is
+    no way back but a backup that was made before. If it is stopped half-way, run it again: tables that are divided stay
+    so.
     """
     console = ProcessConsole()
 
@@ -63,10 +64,11 @@ def divide(config: Config, partitions: int, confirm: bool) -> None:
 @click.option("--confirm", is_flag=True, help="Do it; without this nothing is written.")
 @click.pass_obj
 def spread(config: Config, confirm: bool) -> None:
-    """Shows which tables would be distributed over the workers of Citus, and with --confirm distributes them.
+    """Distributes tables over the workers of Citus.
 
-    For stores that outgrow one server; the database is the coordinator, whose extension knows the workers. The way back
-    is a backup. If it is stopped half-way, run it again: tables that are distributed stay so.
+    Without --confirm it shows which. For stores that outgrow one server; the database is the coordinator, whose
+    extension knows the workers. The way back is a backup. If it is stopped half-way, run it again: tables that are
+    distributed stay so.
     """
     console = ProcessConsole()
 
