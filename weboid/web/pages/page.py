@@ -3,7 +3,6 @@
 A handler reads parameters, takes the answer through the stages of `Answers` and passes it to a format.
 """
 
-import gc
 from collections.abc import Callable, Hashable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -212,8 +211,6 @@ class LinksPage:
             self._large[number] = is_large = selected.links > MANY_LINKS
             async with lanes.turn(request, Lane.LARGE) if is_large and lane is Lane.PAGES else nullcontext():
                 request[LINKS] = selected.links
-                if is_large:
-                    gc.collect(0)  # now that little is young: a pass that came in its middle took 70 ms
                 return await self._new(request, selected, rendering, at_of(given))
 
     async def _new(self, request: web.Request, selected: SelectedLinks, rendering: _Rendering, at: int | None) -> _Body:
