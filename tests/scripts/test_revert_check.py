@@ -51,12 +51,10 @@ class _Saved:
 
 @dataclass
 class LittleHistory:
-    """A wiki; `part` revisions of a history are given at a time, `asked` is every query that came."""
+    """A wiki."""
 
-    part: int = 500
     is_silent: bool = False
     saved: list[_Saved] = field(default_factory=list)
-    asked: list[dict[str, Any]] = field(default_factory=list)
 
     def revise(self, page: int, user: str, text: str, comment: str = "", *tags: str) -> int:
         revision = 1000 + len(self.saved)
@@ -77,7 +75,6 @@ class LittleHistory:
         return SimpleNamespace(submit=lambda: self.answer(query))
 
     def answer(self, query: dict[str, Any]) -> dict[str, Any]:
-        self.asked.append(query)
         if self.is_silent:
             raise ServerError("no answer")
         assert query.pop("action") == "query"
@@ -114,16 +111,12 @@ class LittleHistory:
         start, is_newer = query["rvstartid"], query["rvdir"] == "newer"
         if all(each.revision != start for each in self.saved):
             raise APIError("nosuchrevid", f"There is no revision with ID {start}.")
-        start = int(str(query.get("rvcontinue", start)))
         ordered: Iterable[_Saved] = self.saved if is_newer else reversed(self.saved)
         of_page = [each for each in ordered if each.page == page]
         matching = [each for each in of_page if (each.revision >= start if is_newer else each.revision <= start)]
-        most = self.part if query["rvlimit"] == "max" else min(self.part, int(query["rvlimit"]))
+        most = None if query["rvlimit"] == "max" else int(query["rvlimit"])
         revisions = [each.as_json(properties) for each in matching[:most]]
-        answer: dict[str, Any] = {"query": {"pages": [{"pageid": page, "revisions": revisions}]}}
-        if len(matching) > most:
-            answer["continue"] = {"rvcontinue": str(matching[most].revision), "continue": "||"}
-        return answer
+        return {"query": {"pages": [{"pageid": page, "revisions": revisions}]}}
 
 
 def _numbers(given: str) -> list[int]:

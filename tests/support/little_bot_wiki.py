@@ -65,8 +65,6 @@ class LittleBotWiki:
     has_messages: bool = False
     is_blocked: bool = False
     is_partly_blocked: bool = False
-    most_texts: int = _MOST
-    """Texts in one answer; the others come in further parts of it."""
     users: dict[str, list[int]] = field(default_factory=dict)
     """Pages that link to a URL, which is without its scheme."""
     refusals: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -140,14 +138,6 @@ class LittleBotWiki:
             return {"query": query | {"pages": {str(each["pageid"]): each for each in shown}}}
         if "prop" in asked:
             query["pages"] = self._texts(asked)
-            start = int(asked.get("rvcontinue", "0"))
-            query["pages"] = [
-                page if start <= place < start + self.most_texts or "missing" in page else _without_text(page)
-                for place, page in enumerate(query["pages"])
-            ]
-            if start + self.most_texts < len(query["pages"]):
-                going_on = {"rvcontinue": str(start + self.most_texts), "continue": "||info"}
-                return {"query": query, "continue": going_on}
         return {"query": query, "batchcomplete": True}
 
     def _siteinfo(self, asked: Mapping[str, str]) -> dict[str, Any]:

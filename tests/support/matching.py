@@ -266,15 +266,12 @@ def make_wiki(language: str = "en", settings: str = "") -> Iterator[MediaWiki]:
 
 @asynccontextmanager
 async def open_articles(
-    file: Path, language: str, database: str, folder: Path, every: int = 1, settings: str = ""
+    file: Path, language: str, database: str, folder: Path, every: int
 ) -> AsyncIterator[tuple[Meeting, dict[int, str]]]:
-    """Weboid and a wiki with one of `every` of the articles of an export (XML, bzip2); and these, id -> title.
-
-    `settings` as for `make_wiki`.
-    """
+    """Weboid and a wiki with one of `every` of the articles of an export (XML, bzip2); and these, id -> title."""
     export = folder / "export.xml"
     export.write_text(_some_of(bz2.decompress(file.read_bytes()).decode(), every), encoding="utf-8")
-    with make_wiki(language, settings) as wiki:
+    with make_wiki(language) as wiki:
         wiki.import_pages(export, linked=False)
         wiki.start()
         async with open_meeting(wiki, database, folder) as meeting:

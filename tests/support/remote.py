@@ -66,15 +66,13 @@ class BadNetwork:
     random: Random
     share: float = 0.5
     """The share of requests to which something happens."""
-    spared: str = ""
-    """The name of a call to which nothing happens, such as the greeting of commands that work once."""
     did: dict[str, int] = field(default_factory=dict)
     late: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
         trouble = "pass"
-        if self.random.random() < self.share and request.path.rpartition("/")[2] != self.spared:
+        if self.random.random() < self.share:
             trouble = self.random.choice(
                 ("drop", "drop-answer", "delay", "repeat", "repeat-late", "fail", "cut-off", "other-page")
             )

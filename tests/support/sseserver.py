@@ -23,8 +23,8 @@ _HEAD = (
 class Turn:
     """What one connection gets. `raw` comes before the events; of these at most `count`; then the `end`.
 
-    `again` events before the place asked for are given once more, `skipped` after it are left out. `status` other than
-    200: nothing but that, with `headers`.
+    `again` events before the place asked for are given once more. `status` other than 200: nothing but that, with
+    `headers`.
     """
 
     status: int = 200
@@ -33,7 +33,6 @@ class Turn:
     count: int | None = None
     end: Literal["clean", "abort", "mid-event", "stall"] = "clean"
     again: int = 0
-    skipped: int = 0
     content_type: str = "text/event-stream"
     block: int = 1 << 14
 
@@ -91,7 +90,6 @@ async def open_event_server(events: Sequence[Any], *turns: Turn) -> AsyncIterato
 async def _reported(turn: Turn, events: list[str], asked: Asked) -> AsyncIterator[bytes]:
     given = _asked_for(asked)
     begin = max(0, int(given) + 1 - turn.again) if given.isdigit() else 0
-    begin += turn.skipped
     end = len(events) if turn.count is None else min(len(events), begin + turn.count)
     yield _HEAD + _chunk(b":ok\n\n" + turn.raw)
     text = b"".join(as_sent(number, events[number]) for number in range(begin, end))

@@ -15,7 +15,6 @@ from weboid.store.db.statements import Connection, fetch_by_key
 class LoggedChange:
     """A line of the log: on `day` the verdict went from `before` to `after`."""
 
-    change: int
     day: int
     before: Verdict
     after: Verdict
@@ -24,13 +23,13 @@ class LoggedChange:
 
 async def list_changes(conn: Connection, key: UrlKey, *, limit: int = 100) -> list[LoggedChange]:
     rows = await conn.execute(
-        b"SELECT change, day, before, after, reason FROM change WHERE bucket = %(bucket)s AND host_key = %(host_key)s "
+        b"SELECT day, before, after, reason FROM change WHERE bucket = %(bucket)s AND host_key = %(host_key)s "
         b"AND url_key = %(url_key)s ORDER BY change DESC LIMIT %(limit)s",
         {**key._asdict(), "limit": limit},
     )
     return [
-        LoggedChange(change, day, Verdict(before), Verdict(after), None if reason is None else BY_NUMBER[reason])
-        async for change, day, before, after, reason in rows
+        LoggedChange(day, Verdict(before), Verdict(after), None if reason is None else BY_NUMBER[reason])
+        async for day, before, after, reason in rows
     ]
 
 
