@@ -15,6 +15,7 @@ import pytest
 from dnslib import RR, A, DNSRecord
 from support.ftpserver import POLITE, answers, serve_ftp
 from support.misbehaving import Act, Asked, Certificates, reply, serve
+from support.waiting import until
 
 from weboid.checking.slots import StoreSlots
 from weboid.checking.turns import QUEUE_S, LocalTurns, NotAsked, SharedTurns
@@ -367,9 +368,7 @@ async def test_who_ends_while_the_store_is_away_tries_once_more_and_waits_no_lon
     turns = SharedTurns(slots, 0.0)
     turns.slow("a.demo", 1.0)
     waiting = asyncio.create_task(turns.turn("a.demo"))
-    async with asyncio.timeout(30):
-        while slots.asked == 0:
-            await asyncio.sleep(0.01)
+    await until(lambda: slots.asked)
     asked = slots.asked
     await turns.close()
     assert slots.asked == asked + 1

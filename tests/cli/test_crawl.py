@@ -11,10 +11,10 @@ from ipaddress import ip_network
 import click
 import pytest
 from rich.console import Console
-from support.commands import LIMIT_S
 from support.hostile_answers import script_of
 from support.misbehaving import Act, Asked, head_only, name_server, reply, serve
 from support.stored import WikiInStore, key, open_wiki
+from support.waiting import until
 
 from weboid.checking.checker import Checker, CheckResult
 from weboid.cli.crawl import CrawlOptions, crawl
@@ -99,15 +99,12 @@ async def test_a_crawler_that_runs_for_good_waits_for_the_day_to_be_right(
             crawl(config_of(), wiki.pool, lambda: Moment(100), CrawlOptions(False, Console(file=text, soft_wrap=True)))
         )
         try:
-            async with asyncio.timeout(LIMIT_S):
-                while "weboid crawl --once --confirm-day" not in text.getvalue():
-                    await asyncio.sleep(0.02)
-                await asyncio.sleep(0.3)
-                assert (site.asked, text.getvalue().count("--confirm-day")) == ([], 1)
-                async with wiki.pool.connection() as conn:
-                    await Days(OneTransaction(conn)).confirm(100)
-                while not site.asked:
-                    await asyncio.sleep(0.02)
+            await until(lambda: "weboid crawl --once --confirm-day" in text.getvalue())
+            await asyncio.sleep(0.3)
+            assert (site.asked, text.getvalue().count("--confirm-day")) == ([], 1)
+            async with wiki.pool.connection() as conn:
+                await Days(OneTransaction(conn)).confirm(100)
+            await until(lambda: site.asked)
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)

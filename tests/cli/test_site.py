@@ -11,6 +11,7 @@ from support.archives import Copy, open_made_archive
 from support.commands import Place
 from support.misbehaving import Act, Asked, Silence, reply, serve
 from support.sites import linked, script_of
+from support.waiting import until
 
 
 @pytest.fixture
@@ -164,9 +165,7 @@ async def test_ctrl_c_ends_it_with_the_summary_of_what_came_so_far(place: Place)
 
     async with serve(script) as site:
         process = await place.start("site", site.url("/"), "--format", "jsonl", "--external", "ignore")
-        async with asyncio.timeout(60):
-            while len(site.asked) < 50:
-                await asyncio.sleep(0.05)
+        await until(lambda: len(site.asked) >= 50)
         process.send_signal(signal.SIGINT)
         out, err = await process.communicate()
     assert process.returncode == 128 + signal.SIGINT

@@ -10,6 +10,7 @@ from datetime import timedelta
 import pytest
 from support.observations import FINE, LOST, SILENT
 from support.stored import WikiInStore, key, open_wiki
+from support.waiting import until
 
 from weboid.config import CrawlConfig
 from weboid.core.observe.check_request import CheckRequest
@@ -191,9 +192,7 @@ class _RenewedMeanwhile(Work):
     async def release(self, held: Held) -> None:
         await super().release(held)
         before = self.renewals
-        async with asyncio.timeout(60):
-            while self.renewals < before + 2:
-                await asyncio.sleep(0.01)
+        await until(lambda: self.renewals >= before + 2)
 
 
 async def test_a_check_is_not_written_without_the_lease_of_its_bucket(database: str) -> None:

@@ -13,6 +13,7 @@ from msgspec import structs
 from support.observations import FINE, LIMITED, LOST, NO_NAME, SILENT, WALL
 from support.store_reads import list_changes, list_dead
 from support.stored import Script, key, open_wiki
+from support.waiting import until
 
 from weboid.core.document.face import NO_FACE, Answer, Face, Kind, Look, Role
 from weboid.core.document.portrait import Portrait
@@ -191,8 +192,7 @@ async def test_visits_to_hosts_whose_lease_is_lost_end_at_once(database: str) ->
             await wiki.execute("UPDATE lease SET worker = 'other', epoch = epoch + 1, until = 'infinity'")
             await ended.wait()
             await wiki.execute("UPDATE lease SET until = '-infinity'")
-            while len(wiki.asked) < 2:
-                await asyncio.sleep(0.01)
+            await until(lambda: len(wiki.asked) >= 2)
         late.cancel()
         await asyncio.gather(late, return_exceptions=True)
 
@@ -294,8 +294,7 @@ async def test_a_bucket_rests_before_another_worker_asks_its_hosts(database: str
 
         first = wiki.new_round(100, lambda url, day: timed(), worker="one", delay=0.4)
         running = asyncio.create_task(first.run())
-        while not times:
-            await asyncio.sleep(0.01)
+        await until(lambda: times)
         first.stop()
         await running
         done = len(times)

@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 from support.observations import FINE, LOST
 from support.stored import NAMES_ALONE, WikiInStore, open_wiki
+from support.waiting import until
 
 from weboid.checking import second_opinion
 from weboid.checking.connectivity import Connectivity
@@ -153,8 +154,6 @@ async def test_an_error_at_one_look_keeps_nobody_from_the_others(monkeypatch: py
 
     monkeypatch.setattr(Connectivity, "check", check)
     async with in_background(LookTaker(looks, ask, NAMES_ALONE, list_canaries, take_s=0.01).run(stopped)):
-        async with asyncio.timeout(60):
-            while len(looks.answers) < 2:
-                await asyncio.sleep(0.01)
+        await until(lambda: len(looks.answers) >= 2)
         stopped.set()
     assert looks.answers == {UUID(int=1): None, UUID(int=0): Outcome.WORKING}

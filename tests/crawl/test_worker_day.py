@@ -9,6 +9,7 @@ from functools import partial
 import pytest
 from support.observations import FINE
 from support.stored import open_wiki
+from support.waiting import until
 
 from weboid.core.record.days import day_of
 from weboid.core.record.moment import Moment
@@ -105,17 +106,13 @@ async def test_a_clock_that_steps_does_not_take_a_round_along(database: str, mon
         async with clock_ahead(database, 20) as ahead:
             days._days = Days(ahead)
             keeping = asyncio.create_task(days.keep())
-            async with asyncio.timeout(60):
-                while not await alarms(pool):
-                    await asyncio.sleep(0.01)
+            await until(lambda: alarms(pool))
             assert days.today() in (today, today + 1)
             with pytest.raises(DayRefused):
                 await days.require()
             async with pool.connection() as conn:
                 await Days(OneTransaction(conn)).confirm(today + 20)
-            async with asyncio.timeout(60):
-                while days.today() < today + 20:
-                    await asyncio.sleep(0.01)
+            await until(lambda: days.today() >= today + 20)
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
 

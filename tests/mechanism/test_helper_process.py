@@ -5,6 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.processes import is_running
+from support.waiting import until
 
 from weboid.mechanism.helper_process import HelperEnded, HelperFault, HelperProcess
 
@@ -78,9 +80,7 @@ async def test_a_caller_who_goes_away_leaves_no_answer_to_the_next(module: str) 
 async def test_the_process_ends_when_it_was_idle_and_with_its_parent(module: str) -> None:
     helper = HelperProcess(module, idle_s=0.05)
     pid = int(await helper.answer(b"pid"))
-    async with asyncio.timeout(20):
-        while Path(f"/proc/{pid}").exists():
-            await asyncio.sleep(0.02)
+    await until(lambda: not Path(f"/proc/{pid}").exists())
     assert int(await helper.answer(b"pid")) != pid
     parent = f"""
 import asyncio
@@ -89,7 +89,5 @@ print(asyncio.run(HelperProcess({module!r}).answer(b"pid")).decode())
 """
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", parent, stdout=asyncio.subprocess.PIPE)
     orphan = int((await process.communicate())[0])
-    async with asyncio.timeout(20):
-        while Path(f"/proc/{orphan}").exists() and "Z" not in Path(f"/proc/{orphan}/stat").read_text().split()[2]:
-            await asyncio.sleep(0.02)
+    await until(lambda: not is_running(orphan))
     await helper.close()

@@ -6,6 +6,7 @@ import logging
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.waiting import until
 
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.breaker import Admission, Breaker
@@ -308,9 +309,7 @@ async def test_what_comes_and_goes_is_one_trouble(caplog: pytest.LogCaptureFixtu
         shed.passed()
         await asyncio.sleep(0.01)
     assert _lines(caplog) == ["requests are refused"]
-    async with asyncio.timeout(20):
-        while shed.times:
-            await asyncio.sleep(0.02)
+    await until(lambda: not shed.times)
     assert [line.rpartition(" in ")[0] for line in _lines(caplog)[1:]] == ["it is over: requests are refused (20 times"]
 
 

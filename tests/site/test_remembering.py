@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 from support.commands import Place, Ran
+from support.waiting import until
 
 _PAGES = 60
 
@@ -142,9 +143,8 @@ async def test_of_two_tasks_on_a_host_one_is_stopped_and_goes_on_with_other_orde
     assert "another run of 'docs' is under way" in again.err
     other = await place.run(*_call(site, "--depth", "1", "--exclude", "p30", name="other"))
     assert other.lines()[-1]["summary"]["pages"] == _PAGES // 6 + 1
-    async with asyncio.timeout(30):
-        while len({path for path, _ in site.asked}) < _PAGES - 10:  # of all but what only the open page leads to
-            await asyncio.sleep(0.02)
+    # Of all but what only the open page leads to.
+    await until(lambda: len({path for path, _ in site.asked}) >= _PAGES - 10)
     stopped.send_signal(signal.SIGINT)
     async with asyncio.timeout(30):
         out, _ = await stopped.communicate()

@@ -289,8 +289,7 @@ async def test_a_connection_that_is_refused_for_their_number_is_tried_again(
                 await source.find_states([1])
         async with opened(light) as source:
             waiting = asyncio.create_task(source.find_states([1]))
-            while not any("1226" in record.getMessage() for record in caplog.records[2:]):
-                await asyncio.sleep(0.01)
+            await until(lambda: any("1226" in record.getMessage() for record in caplog.records[2:]))
             held.pop().close()
             assert len(await waiting) == 1
 

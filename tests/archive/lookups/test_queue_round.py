@@ -10,6 +10,7 @@ from support.archives import NET, PAGE_FOR_PEOPLE, TEXT, Copy, failing, open_mad
 from support.misbehaving import Act, Asked, Silence, reply
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
+from support.waiting import until
 
 from weboid.archive.lookups.look_up_result import LookUpResult
 from weboid.archive.lookups.queue_round import QueueRound, QueueTally
@@ -148,9 +149,7 @@ async def test_a_slow_service_does_not_hold_the_look_ups_at_the_first(wiki: Wiki
         service = slow.service("arquivo", per_minute=1)  # a minute apart: one in line, the others are put off
         async with worker(wiki.pool, [archive.service(), service]) as (queue, stopped):
             sweeping = asyncio.create_task(queue.sweep())
-            async with asyncio.timeout(60):
-                while archive.count("/cdx") < 6 or not slow.count("/cdx"):
-                    await asyncio.sleep(0.02)
+            await until(lambda: archive.count("/cdx") >= 6 and slow.count("/cdx"))
             stopped.set()
             sweeping.cancel()
             await asyncio.gather(sweeping, return_exceptions=True)
@@ -241,8 +240,7 @@ async def test_after_a_crash_what_was_begun_is_looked_up(wiki: WikiInStore, monk
         async with worker(wiki.pool, [archive.service()], lease_s=0.3) as (queue, _):
             crashing = asyncio.create_task(queue.sweep())
             monkeypatch.setattr(queue, "_release", nothing)
-            while not archive.site.asked:
-                await asyncio.sleep(0.01)
+            await until(lambda: archive.site.asked)
             crashing.cancel()
             await asyncio.gather(crashing, return_exceptions=True)
         archive.act = lambda asked: None

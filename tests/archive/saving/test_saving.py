@@ -15,6 +15,7 @@ from support.misbehaving import Asked, HangUp, reply, serve
 from support.observations import FINE, LOST
 from support.store_reads import list_savings
 from support.stored import WikiInStore, key, open_wiki
+from support.waiting import until
 
 from weboid.archive.saving.jobs import POLLS
 from weboid.archive.saving.progress import MOST_TRIES, SavingTally
@@ -73,9 +74,7 @@ class Saver:
         """A sweep whose first job is pending and was asked about once."""
         self.archive.pendings = 10**6
         sweep = asyncio.create_task(self.sweep(first_poll_s=0.05))
-        async with asyncio.timeout(60):
-            while not self.archive.count("/save/status/spn2-"):
-                await asyncio.sleep(0.01)
+        await until(lambda: self.archive.count("/save/status/spn2-"))
         return sweep
 
     async def saving(self, url: str = ONE) -> Saving | None:
