@@ -1,11 +1,10 @@
 import asyncio
 import signal
 from pathlib import Path
-from typing import LiteralString
 
 import psycopg
 from support.commands import Place
-from support.databases import all_rows
+from support.databases import all_rows, found_in, until_locked_out
 from support.stored import open_wiki
 
 ONE = "https://one.demo/"
@@ -13,11 +12,6 @@ ONE = "https://one.demo/"
 
 def _place(folder: Path, dsn: str) -> Place:
     return Place(folder, environ={"WEBOID_DATABASE": dsn})
-
-
-_WAITING: LiteralString = """
-SELECT FROM pg_locks JOIN pg_database ON pg_database.oid = database WHERE NOT granted AND datname = current_database()
-"""
 
 
 async def _fill(dsn: str) -> None:
@@ -45,10 +39,8 @@ async def test_a_backup_is_restored_into_another_database_and_names_what_is_not_
     again = await _place(tmp_path, second_database).run("restore", str(file))
     assert again.status == 2
     assert "the store is not empty" in again.err
-    async with await psycopg.AsyncConnection.connect(database) as connection:
-        assert (await (await connection.execute("SELECT day, bytes, place, why FROM backup")).fetchall()) == [
-            (100, file.stat().st_size, str(file), "")
-        ]
+    kept = await found_in(database, "SELECT day, bytes, place, why FROM backup")
+    assert kept == [(100, file.stat().st_size, str(file), "")]
 
 
 async def test_maintain_makes_one_backup_a_day_and_raises_the_alarm_when_it_cannot(
@@ -84,9 +76,7 @@ async def test_a_backup_that_is_stopped_says_so_and_leaves_nothing(database: str
     async with await psycopg.AsyncConnection.connect(database) as blocker:
         await blocker.execute("LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE")
         process = await _place(tmp_path, database).start("backup", "x.dump")
-        async with asyncio.timeout(30):
-            while not (await blocker.execute(_WAITING)).rowcount:
-                await asyncio.sleep(0.02)
+        await until_locked_out(database)
         process.send_signal(signal.SIGTERM)
         _, err = await asyncio.wait_for(process.communicate(), 30)
     assert (process.returncode, b"stopped; no backup was made" in err) == (128 + signal.SIGTERM, True), err.decode()

@@ -7,12 +7,12 @@ import asyncio
 import os
 import signal
 from pathlib import Path
-from typing import LiteralString
 
-import psycopg
 from support.commands import Place
+from support.databases import found_in
 from support.ports import free_port
 from support.systemd import Systemd
+from support.waiting import until
 
 from weboid.store.db.pool import open_pool
 from weboid.store.schedule.process import ProcessRole, RunningProcess, take_role
@@ -31,10 +31,8 @@ async def test_a_part_has_a_row_while_it_lives_is_healthy_and_shows_systemd(data
             process = await place.start("crawl")
             assert await systemd.until("READY=1")
             assert await systemd.until("WATCHDOG=1")
-            async with asyncio.timeout(LIMIT_S):
-                while not (rows := await _rows(database, "SELECT role, pid FROM part")):
-                    await asyncio.sleep(0.02)
-            assert rows == [("crawl", process.pid)]
+            await until(lambda: found_in(database, "SELECT FROM part"))
+            assert await found_in(database, "SELECT role, pid FROM part") == [("crawl", process.pid)]
             ran = await place.run("health", "crawl")
             assert ran.status == 0
             assert f"process {process.pid}, was seen " in ran.out
@@ -46,30 +44,25 @@ async def test_a_part_has_a_row_while_it_lives_is_healthy_and_shows_systemd(data
             assert not [each for each in await systemd.until("STOPPING=1") if "READY" in each]
     finally:
         await place.end()
-    assert not await _rows(database, "SELECT FROM part")
+    assert not await found_in(database, "SELECT FROM part")
     assert (await place.run("health", "crawl")).status == 1
 
 
 async def test_a_part_that_is_silent_or_on_another_host_is_not_healthy(database: str, tmp_path: Path) -> None:
     place = Place(tmp_path, environ={"WEBOID_DATABASE": database})
-    await _rows(
+    await found_in(
         database,
         "INSERT INTO part (role, name, host, machine, pid, version, seen) "
         "VALUES ('crawl', 'x', %s, 'm', 1, '1', now() - interval '50 seconds') RETURNING 1",
         os.uname().nodename,
     )
     assert (await place.run("health", "crawl")).status == 0
-    await _rows(database, "UPDATE part SET seen = now() - interval '61 seconds' RETURNING 1")
+    await found_in(database, "UPDATE part SET seen = now() - interval '61 seconds' RETURNING 1")
     ran = await place.run("health", "crawl")
     assert ran.status == 1
     assert "was seen 6" in ran.err
-    await _rows(database, "UPDATE part SET seen = now(), host = 'another' RETURNING 1")
+    await found_in(database, "UPDATE part SET seen = now(), host = 'another' RETURNING 1")
     assert (await place.run("health", "crawl")).status == 1
-
-
-async def _rows(database: str, statement: LiteralString, *given: object) -> list[tuple[object, ...]]:
-    async with await psycopg.AsyncConnection.connect(database) as connection:
-        return await (await connection.execute(statement, given)).fetchall()
 
 
 async def test_a_database_that_is_away_makes_no_part_unhealthy_but_an_embedded_one_does(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from support import waiting
 from support.commands import Place
+from support.databases import until_locked_out
 from support.ports import free_port
 from support.processes import assert_nothing_is_left, children, read_terminal
 from support.repeats import TIMES, thorough
@@ -41,10 +43,6 @@ async def _ended(process: asyncio.subprocess.Process) -> tuple[int, str]:
     async with asyncio.timeout(LIMIT_S):
         _, err = await process.communicate()
     return process.returncode or 0, (err or b"").decode(errors="replace")
-
-
-def _has_begun(place: Place) -> bool:
-    return (place.folder / "data").exists()
 
 
 @pytest.mark.long
@@ -94,9 +92,8 @@ async def test_a_second_signal_is_the_same_order(
 ) -> None:
     for moment in moments:
         process = await place.start(*call)
-        async with asyncio.timeout(LIMIT_S):
-            while not _has_begun(place):  # Before that it has begun nothing, and ends as any program.
-                await asyncio.sleep(0.01)
+        # Before that it has begun nothing, and ends as any program.
+        await waiting.until((place.folder / "data").exists)
         await asyncio.sleep(moment * (1.2 - 0.2 * time))
         with suppress(ProcessLookupError):  # It may have ended already.
             os.killpg(process.pid, kinds[0])
@@ -213,9 +210,7 @@ async def test_a_stop_while_the_tables_are_brought_up_is_obeyed_at_once(
         # As another program that migrates has it.
         await conn.execute("SELECT pg_advisory_xact_lock(hashtextextended('weboid migration', 0))")
         process = await place.start(*call)
-        async with asyncio.timeout(LIMIT_S):
-            while not (await (await conn.execute("SELECT FROM pg_locks WHERE NOT granted")).fetchall()):
-                await asyncio.sleep(0.02)
+        await until_locked_out(empty_database)
         begun = asyncio.get_running_loop().time()
         process.terminate()
         status, output = await _ended(process)

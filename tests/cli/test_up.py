@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
-import psycopg
 import pytest
 from support.commands import Place, open_place
+from support.databases import found_in
 from support.ports import free_port
 from support.processes import assert_nothing_is_left, children, of_folder
 from support.repeats import thorough
@@ -137,8 +137,4 @@ def _guards(pid: int) -> list[int]:
 
 async def _has_rows(place: Place, **counts: int) -> bool:
     dsn = f"host={place.folder}/data/socket user=weboid dbname=weboid"
-    async with await psycopg.AsyncConnection.connect(dsn) as connection:
-        found = {
-            role: (await connection.execute("SELECT FROM part WHERE role = %s", (role,))).rowcount for role in counts
-        }
-    return found == counts
+    return counts == {role: len(await found_in(dsn, "SELECT FROM part WHERE role = %s", role)) for role in counts}

@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 import aiohttp
 import psycopg
 from support.commands import Place
+from support.databases import until_locked_out
 from support.processes import children, is_running
 from support.waiting import until
 
@@ -21,11 +21,6 @@ from weboid.web.http.rendered import KEPT_S
 LIMIT_S = 60
 ANSWERED = {404, 503}
 """The answers to a request that waited: there is no such wiki, or on a slow machine it has waited for too long."""
-
-WAITING: Final = """
-SELECT FROM pg_locks
-WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-"""
 
 
 @dataclass
@@ -157,15 +152,10 @@ class UnderWay:
 @asynccontextmanager
 async def some_under_way(service: Service, database: str) -> AsyncIterator[dict[int, UnderWay]]:
     """A request with each worker, by its process; they are answered after the block."""
-    async with (
-        await psycopg.AsyncConnection.connect(database) as holding,
-        await psycopg.AsyncConnection.connect(database, autocommit=True) as looking,
-    ):
+    async with await psycopg.AsyncConnection.connect(database) as holding:
         await holding.execute("LOCK TABLE wiki IN ACCESS EXCLUSIVE MODE")
         begun = {worker: await UnderWay.begun(service, worker) for worker in service.pids}
-        async with asyncio.timeout(LIMIT_S):
-            while (await looking.execute(WAITING)).rowcount < len(begun):
-                await asyncio.sleep(0.02)
+        await until_locked_out(database, len(begun))
         yield begun
 
 
@@ -295,9 +285,8 @@ async def test_a_service_that_is_ended_while_it_starts_ends_in_order(database: s
     place.environ = {"WEBOID_DATABASE": database, "TMPDIR": str(tmp_path)}
     process = await place.start("serve", "--workers", "2", "--port", "0")
     try:
-        async with asyncio.timeout(LIMIT_S):
-            while not (workers := children(process.pid)):
-                await asyncio.sleep(0.01)
+        await until(lambda: children(process.pid))
+        workers = children(process.pid)
         process.terminate()
         async with asyncio.timeout(LIMIT_S):
             _, err = await process.communicate()

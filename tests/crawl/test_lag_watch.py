@@ -3,7 +3,9 @@
 import asyncio
 
 import pytest
+from support.databases import until_locked_out
 from support.stored import do
+from support.waiting import until
 
 from weboid.crawl import lag_watch
 from weboid.crawl.lag_watch import LOOK_S, LagWatch
@@ -14,13 +16,6 @@ from weboid.store.db.pool import Pool, open_pool
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms, raise_alarm
 
 DAY = 100
-
-
-async def until(pool: Pool, query: str) -> None:
-    async with asyncio.timeout(60), pool.connection() as conn:
-        while await (await conn.execute(query.encode())).fetchone() is None:
-            await conn.rollback()
-            await asyncio.sleep(0.01)
 
 
 def new_watch(pool: Pool, lag: LoopLag) -> LagWatch:
@@ -81,8 +76,7 @@ async def test_a_statement_under_way_is_finished_at_the_end_of_a_round(database:
                     await asyncio.sleep(0)
 
             ending = asyncio.create_task(short_round())
-            # Its statement waits for the lock.
-            await until(other, "SELECT FROM pg_locks WHERE NOT granted")
+            await until_locked_out(database)
             assert not ending.done()
             if is_cancelled:
                 ending.cancel()
@@ -90,4 +84,4 @@ async def test_a_statement_under_way_is_finished_at_the_end_of_a_round(database:
         async with asyncio.timeout(60):
             await asyncio.wait([ending])
         assert ending.cancelled() == is_cancelled
-        await until(pool, "SELECT FROM alarm")
+        await until(lambda: do(pool, list_alarms))

@@ -7,6 +7,7 @@ import psycopg
 from psycopg import sql
 
 _OPEN = "SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'weboid%' AND datname = current_database()"
+LOCKED_OUT = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
 async def all_rows(dsn: str, *, without: Collection[str] = ()) -> dict[str, list[str]]:
@@ -29,6 +30,12 @@ async def _rows(connection: "psycopg.AsyncConnection[tuple[object, ...]]", table
     return sorted([str(row[0]) async for row in await connection.execute(query)])
 
 
+async def found_in(dsn: str, query: str, *given: object) -> list[tuple[object, ...]]:
+    """The rows of a query, in a transaction of its own."""
+    async with await psycopg.AsyncConnection.connect(dsn) as connection:
+        return await (await connection.execute(query.encode(), given or None)).fetchall()
+
+
 async def set_read_only(database: str, *, is_on: bool) -> None:
     """As a fail-over does: from now on new sessions are read-only, or no longer; those that exist are ended."""
     async with await psycopg.AsyncConnection.connect(database, autocommit=True) as connection:
@@ -49,3 +56,10 @@ async def until_no_session(database: str, limit_s: float = 30) -> None:
         async with asyncio.timeout(limit_s):
             while await (await connection.execute(_OPEN)).fetchone():
                 await asyncio.sleep(0.05)
+
+
+async def until_locked_out(database: str, count: int = 1) -> None:
+    """Waits until so many sessions wait for locks; raises TimeoutError."""
+    async with asyncio.timeout(60), await psycopg.AsyncConnection.connect(database, autocommit=True) as connection:
+        while (await connection.execute(LOCKED_OUT)).rowcount < count:
+            await asyncio.sleep(0.01)

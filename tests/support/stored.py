@@ -3,13 +3,14 @@
 One law: everything goes through the program's own functions; no test writes a table directly.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import pytest
+from support.databases import LOCKED_OUT
 from support.intakes import record_pages
+from support.waiting import until
 
 from weboid.checking.online import Online
 from weboid.config import CrawlConfig
@@ -112,10 +113,7 @@ class WikiInStore:
 
     async def until_locked_out(self) -> None:
         """Waits until somebody waits for a lock in this database."""
-        waiting = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        async with asyncio.timeout(60):
-            while not await self.rows(waiting):
-                await asyncio.sleep(0.005)
+        await until(lambda: self.rows(LOCKED_OUT))
 
     async def another(self, dbname: str) -> "WikiInStore":
         return await _in_store(self.pool, dbname)

@@ -11,7 +11,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 from support.commands import Place, open_place
-from support.databases import all_rows, rows_of
+from support.databases import all_rows, found_in, rows_of
 from support.waiting import until
 
 from weboid.demo.world import Code, Host, Page, Spell, World
@@ -112,10 +112,7 @@ def _checked(rows: list[str]) -> int:
 
 
 async def _checked_now(dsn: str) -> int:
-    async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as connection:
-        row = await (await connection.execute("SELECT count(*) FROM url WHERE asked IS NOT NULL")).fetchone()
-    assert row
-    return int(row[0])
+    return len(await found_in(dsn, "SELECT FROM url WHERE asked IS NOT NULL"))
 
 
 async def _stop(process: asyncio.subprocess.Process) -> None:

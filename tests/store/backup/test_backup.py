@@ -17,7 +17,7 @@ from typing import IO
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
-from support.databases import all_rows, until_no_session
+from support.databases import all_rows, found_in, until_locked_out, until_no_session
 from support.observations import LOST
 from support.stored import WikiInStore, open_wiki
 
@@ -44,6 +44,10 @@ URLS = [f"http://h{n % 17}.demo/{n}" for n in range(200)]
 GONE = "http://gone.demo/a"
 AFTERWARDS = {"lease"}
 """Tables that a restore sets right."""
+_END_DUMP = """
+SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE application_name = 'weboid pg_dump' AND datname = current_database()
+"""
 
 
 def _silent(doing: str, done: int, total: int) -> None:
@@ -140,12 +144,11 @@ async def test_what_was_planted_in_a_store_does_not_come_back(
     assert sorted(restored.left_out) == [
         "? page p", "rule dead planted", "rule host planted", "rule link planted", "trigger url planted"
     ]  # fmt: skip
-    async with await psycopg.AsyncConnection.connect(second_database) as connection:
-        rows = await connection.execute(
-            "SELECT tablename, rulename FROM pg_rules WHERE schemaname = current_schema() "
-            "UNION SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE NOT tgisinternal"
-        )
-        assert await rows.fetchall() == []
+    planted = (
+        "SELECT tablename, rulename FROM pg_rules WHERE schemaname = current_schema() "
+        "UNION SELECT tgrelid::regclass::text, tgname FROM pg_trigger WHERE NOT tgisinternal"
+    )
+    assert await found_in(second_database, planted) == []
 
 
 async def test_all_rows_and_the_schema_come_back_once(
@@ -161,17 +164,10 @@ async def test_all_rows_and_the_schema_come_back_once(
     with pytest.raises(StoreError, match="the store is not empty"):
         await _restore(second_database, backup, runner)
     assert await all_rows(second_database) == left
-    async with await psycopg.AsyncConnection.connect(second_database) as connection:
-        rows = await (
-            await connection.execute("SELECT bucket, worker, epoch FROM lease WHERE bucket = 5 OR until > now()")
-        ).fetchall()
-        assert rows == [(5, "", 8)]
-        next_one = await (
-            await connection.execute(
-                "INSERT INTO audit (action, subject, name, object, detail) VALUES ('', '', '', '', '') RETURNING audit"
-            )
-        ).fetchone()
-        assert next_one == (2,), "numbers go on"
+    leases = "SELECT bucket, worker, epoch FROM lease WHERE bucket = 5 OR until > now()"
+    assert await found_in(second_database, leases) == [(5, "", 8)]
+    another = "INSERT INTO audit (action, subject, name, object, detail) VALUES ('', '', '', '', '') RETURNING audit"
+    assert await found_in(second_database, another) == [(2,)], "numbers go on"
     async with open_pool(second_database, size=1, part="test") as pool:
         assert not (await check_store(pool, 100, policy=DEFAULT, repairs=False)).found
 
@@ -297,36 +293,19 @@ async def test_a_pg_dump_that_dies_or_is_stopped_leaves_no_file_and_the_older_on
         # pg_dump waits for this table, so it can be ended in its middle.
         await blocker.execute("LOCK TABLE withdrawal IN ACCESS EXCLUSIVE MODE")
         making = asyncio.create_task(_back_up(database, backup, runner))
-        pid = await _pid_of_dump(database)
+        await until_locked_out(database)
         async with await psycopg.AsyncConnection.connect(database, autocommit=True) as other:
-            await other.execute("SELECT pg_terminate_backend(%s)", (pid,))
+            await other.execute(_END_DUMP)
         with pytest.raises(StoreError, match=r"pg_dump failed: .*terminat"):
             await making
         making = asyncio.create_task(_back_up(database, backup, runner))
-        await _pid_of_dump(database)
+        await until_locked_out(database)
         making.cancel()
         with pytest.raises(asyncio.CancelledError):
             await making
     assert backup.read_bytes() == before
     assert [path.name for path in backup.parent.iterdir()] == [backup.name]
     await until_no_session(database)
-
-
-async def _pid_of_dump(dsn: str) -> int:
-    async with await psycopg.AsyncConnection.connect(dsn, autocommit=True) as connection:
-        async with asyncio.timeout(20):
-            while not (
-                found := (
-                    await (
-                        await connection.execute(
-                            "SELECT pid FROM pg_stat_activity WHERE application_name = 'weboid pg_dump' "
-                            "AND datname = current_database() AND wait_event_type = 'Lock'"
-                        )
-                    ).fetchone()
-                )
-            ):
-                await asyncio.sleep(0.02)
-    return int(found[0])
 
 
 async def test_a_file_that_would_be_too_large_leaves_nothing(

@@ -7,6 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg import AsyncConnection, sql
+from support.databases import found_in
 
 from weboid.assets import asset
 from weboid.core.record.policy import DEFAULT, LOOSEST, proven
@@ -31,15 +32,10 @@ async def _migrate(dsn: str, folder: Path) -> list[str]:
         return await migrate(connection, folder)
 
 
-async def _rows(dsn: str, query: str) -> list[tuple[object, ...]]:
-    async with await psycopg.AsyncConnection.connect(dsn) as connection:
-        return await (await connection.execute(query.encode())).fetchall()
-
-
 async def test_all_steps_are_applied_in_order_and_a_second_time_none(empty_database: str, folder: Path) -> None:
     assert await _migrate(empty_database, folder) == ["0001_first", "0002_second_step"]
     assert await _migrate(empty_database, folder) == []
-    assert (await _rows(empty_database, "SELECT n, m FROM a")) == [(1, None)]
+    assert (await found_in(empty_database, "SELECT n, m FROM a")) == [(1, None)]
     (folder / "0003_more.sql").write_text("CREATE TABLE b ();")
     assert await _migrate(empty_database, folder) == ["0003_more"]
 
@@ -54,7 +50,7 @@ async def test_a_failing_step_leaves_no_trace_and_keeps_those_before_it(empty_da
     (folder / "0002_second_step.sql").write_text("CREATE TABLE b (); SELECT 1 / 0;")
     with pytest.raises(StoreError, match=r"0002_second_step failed.*division by zero"):
         await _migrate(empty_database, folder)
-    assert (await _rows(empty_database, "SELECT number, to_regclass('b') FROM migration")) == [(1, None)]
+    assert (await found_in(empty_database, "SELECT number, to_regclass('b') FROM migration")) == [(1, None)]
 
 
 async def test_a_step_may_take_longer_than_the_statement_timeout(empty_database: str, folder: Path) -> None:
@@ -101,7 +97,7 @@ async def test_evidence_of_before_keeps_its_days_and_what_was_no_proof_is_none_n
             await conn.execute(insert.format("%s, 0, 3, %s, '', '', %s").encode(), (key, reason.number, old))
     shutil.copy(steps[-1], tmp_path)
     await _migrate(empty_database, tmp_path)
-    found = [row[0] for row in await _rows(empty_database, "SELECT evidence FROM host ORDER BY host_key")]
+    found = [row[0] for row in await found_in(empty_database, "SELECT evidence FROM host ORDER BY host_key")]
     assert [None if new is None else unpacked_evidence(int(str(new))) for new in found] == [new for *_, new in rows]
     proofs = [
         new is not None and any(proven(Streak(3, 0, 90, new), each) for each in (DEFAULT, LOOSEST)) for *_, new in rows
@@ -124,12 +120,12 @@ async def test_the_migrations_lead_to_the_schema_and_fill_its_tables_as_it_does(
     async with await psycopg.AsyncConnection.connect(empty_database) as connection:
         await connection.execute((asset("sql") / "schema.sql").read_bytes())
     migrated, written = [
-        [row for row in await _rows(dsn, _CATALOGUE) if not str(row[1]).startswith("migration")]
+        [row for row in await found_in(dsn, _CATALOGUE) if not str(row[1]).startswith("migration")]
         for dsn in (empty_tables, empty_database)
     ]
     assert migrated == written
     assert len(written) > 50
-    for (table,) in await _rows(empty_database, _TABLES):
+    for (table,) in await found_in(empty_database, _TABLES):
         assert await _contents(empty_tables, str(table)) == await _contents(empty_database, str(table))
 
 
