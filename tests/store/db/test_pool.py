@@ -15,11 +15,17 @@ from psycopg_pool import AsyncConnectionPool
 from support.clusters import new_data
 from support.database_proxy import open_database_proxy
 from support.databases import set_read_only
+from support.waiting import until
 
 from weboid.errors import StoreAway, StoreError
 from weboid.store.db import pool as pool_module
 from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.embedded import open_server
+
+
+async def ask(pool: Pool) -> None:
+    async with pool.connection() as connection:
+        await connection.execute("SELECT 1")
 
 
 async def test_who_is_cancelled_while_a_connection_is_handed_over_hears_of_it_and_gives_it_back(
@@ -44,9 +50,8 @@ async def test_who_is_cancelled_while_a_connection_is_handed_over_hears_of_it_an
     task = asyncio.create_task(borrow())
     await asyncio.wait([task])
     assert task.cancelled()
-    async with asyncio.timeout(10):  # the pool may be opening a second one, which counts before it is there
-        while (stats := pool.get_stats())["pool_available"] < stats["pool_size"]:
-            await asyncio.sleep(0.01)
+    # The pool may be opening a second one, which counts before it is there.
+    await until(lambda: (stats := pool.get_stats())["pool_available"] == stats["pool_size"])
 
 
 async def test_a_statement_that_only_reads_stands_by_itself_and_the_next_borrower_has_a_transaction(pool: Pool) -> None:
@@ -90,12 +95,11 @@ async def test_a_statement_of_a_server_that_hangs_is_given_up(
             os.kill(backend, signal.SIGSTOP)
             try:
                 with pytest.raises(StoreError, match="the database failed: "):
-                    async with asyncio.timeout(20), pool.connection() as connection:
-                        await connection.execute("SELECT 1")
+                    async with asyncio.timeout(20):
+                        await ask(pool)
             finally:
                 os.kill(backend, signal.SIGCONT)
-            async with pool.connection() as connection:
-                await connection.execute("SELECT 1")
+            await ask(pool)
 
 
 async def test_a_transaction_that_hangs_gives_its_locks_up(database: str) -> None:
@@ -123,8 +127,7 @@ async def test_that_it_is_away_is_said_once_and_over_once(database: str, caplog:
             proxy.cut()
             for _ in range(5):
                 with pytest.raises(StoreAway):
-                    async with pool.connection() as connection:
-                        await connection.execute("SELECT 1")
+                    await ask(pool)
             proxy.heal()
             for _ in range(2):
                 await _await_answer(pool)
@@ -137,7 +140,7 @@ async def test_a_silent_server_is_found_where_statements_have_no_limit(database:
     with open_database_proxy(database) as proxy:
         async with open_pool(proxy.dsn, size=1, silence_s=0.1) as pool:
 
-            async def ask() -> None:
+            async def ask_twice() -> None:
                 async with asyncio.timeout(20), pool.connection() as connection:
                     await connection.execute("SELECT 1")
                     proxy.swallow()
@@ -145,7 +148,7 @@ async def test_a_silent_server_is_found_where_statements_have_no_limit(database:
                     await connection.execute("SELECT 1")
 
             with pytest.raises(StoreAway):
-                await ask()
+                await ask_twice()
             await _await_answer(pool)
 
 
@@ -159,9 +162,7 @@ async def test_a_statement_on_which_the_server_works_may_take_long(database: str
             await other.execute("SELECT pg_advisory_xact_lock(1)")
             before = proxy.connected
             working = asyncio.create_task(connection.execute("SELECT pg_advisory_xact_lock(1)"))
-            async with asyncio.timeout(30):
-                while proxy.connected <= before + 2:  # It asks again and again whether the server works on it.
-                    await asyncio.sleep(0.01)
+            await until(lambda: proxy.connected > before + 2)  # It asks again and again whether the server works on it.
             assert not working.done()
             await other.rollback()
             await working
@@ -178,12 +179,11 @@ async def test_after_one_silence_idle_connections_are_tested_before_they_are_len
                 pass
             proxy.swallow()
             with pytest.raises(StoreAway):
-                async with pool.connection() as connection:
-                    await connection.execute("SELECT 1")
+                await ask(pool)
             proxy.heal()
             for _ in range(3):
-                async with asyncio.timeout(20), pool.connection() as connection:
-                    await connection.execute("SELECT 1")
+                async with asyncio.timeout(20):
+                    await ask(pool)
 
 
 async def test_only_the_first_waits_long_for_a_database_that_is_away(
@@ -197,8 +197,7 @@ async def test_only_the_first_waits_long_for_a_database_that_is_away(
             for _ in range(2):
                 begun = monotonic()
                 with pytest.raises(StoreAway):
-                    async with pool.connection() as connection:
-                        await connection.execute("SELECT 1")
+                    await ask(pool)
                 took.append(monotonic() - begun)
             assert took[1] < 0.9 < took[0]
             proxy.heal()
@@ -317,15 +316,10 @@ async def test_a_pool_that_is_given_up_lets_nobody_wait(database: str, monkeypat
         monkeypatch.setattr(pool_module, pause, 1_000)
     with open_database_proxy(database) as proxy:
         async with open_pool(proxy.dsn, size=2, timeout_s=1_000) as pool:
-
-            async def ask() -> None:
-                async with pool.connection() as connection:
-                    await connection.execute("SELECT 1")
-
             async with pool.connection():
                 pass
             proxy.swallow()
-            asking = [asyncio.create_task(ask()) for _ in range(4)]
+            asking = [asyncio.create_task(ask(pool)) for _ in range(4)]
             await asyncio.sleep(0)
             asyncio.get_running_loop().call_later(0.1, pool.give_up)
             async with asyncio.timeout(30):
@@ -333,7 +327,7 @@ async def test_a_pool_that_is_given_up_lets_nobody_wait(database: str, monkeypat
             assert {type(end) for end in ends} == {StoreAway}
             async with asyncio.timeout(4):
                 with pytest.raises(StoreAway):
-                    await ask()
+                    await ask(pool)
             begun = monotonic()
         assert monotonic() - begun < 4  # although a connection is being opened, which may take ten
 
@@ -342,9 +336,7 @@ async def _await_answer(pool: Pool) -> None:
     async with asyncio.timeout(20):
         while True:
             with suppress(StoreAway):
-                async with pool.connection() as connection:
-                    await connection.execute("SELECT 1")
-                return
+                return await ask(pool)
 
 
 async def test_an_unreachable_database_and_a_wrong_name_are_reported_at_once(database: str, tmp_path: Path) -> None:
@@ -388,11 +380,6 @@ async def test_one_that_was_cut_off_tells_of_all_so_that_nobody_pauses_for_each(
     After the second one that it finds, psycopg_pool pauses for a second, then for two, four, eight …
     """
     async with open_pool(database, size=6, timeout_s=2.5) as pool:
-
-        async def ask() -> None:
-            async with pool.connection() as connection:
-                await connection.execute("SELECT 1")
-
         for borrowers in (1, 4):
             async with AsyncExitStack() as stack:
                 lent = [await stack.enter_async_context(pool.connection()) for _ in range(6)]
@@ -400,4 +387,4 @@ async def test_one_that_was_cut_off_tells_of_all_so_that_nobody_pauses_for_each(
             async with await psycopg.AsyncConnection.connect(database, autocommit=True) as other:
                 await other.execute("SELECT pg_terminate_backend(pid, 5000) FROM unnest(%s) pid", (pids,))
             async with asyncio.timeout(20):
-                await asyncio.gather(*(ask() for _ in range(borrowers)))
+                await asyncio.gather(*(ask(pool) for _ in range(borrowers)))
