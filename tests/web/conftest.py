@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from support.people import People, open_people
+from support.people import Browser, People, open_browser, open_people
 from support.webservice import FixedSource, Site, open_service
 
 _HERE = Path(__file__).parent
@@ -73,6 +73,13 @@ async def site(
     is_same = replace(site.source, asked=0) == kept_site.source and site.client is kept_site.client
     if is_changing or not is_same or await _next_transaction(site) != before:
         await kept_site.close()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def browser(site: Site) -> AsyncIterator[Browser]:
+    """A browser that has sent nothing yet."""
+    async with open_browser(site.url) as opened:
+        yield opened
 
 
 @pytest_asyncio.fixture(loop_scope="module")

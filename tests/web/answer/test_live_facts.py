@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.listed import answer_to
 from support.observations import SILENT
-from support.people import open_browser
+from support.people import Browser
 from support.webservice import DEAD, MOVED, TODAY, Site, open_service
 
 from weboid.core.record.record import UNKNOWN_HOST
@@ -236,7 +236,9 @@ async def test_what_is_known_of_a_host_for_long_is_hinted_of_a_url_that_was_not_
     assert found["links"] == []
 
 
-async def test_a_host_that_has_been_down_for_long_is_a_finding_of_its_unchecked_urls(site: Site) -> None:
+async def test_a_host_that_has_been_down_for_long_is_a_finding_of_its_unchecked_urls(
+    site: Site, browser: Browser
+) -> None:
     urls = ("http://down.demo/x", "http://lately.demo/x")
     await site.wiki.take_in({31: urls}, 100)
     for url, first in zip(urls, (5, 60), strict=True):
@@ -248,6 +250,5 @@ async def test_a_host_that_has_been_down_for_long_is_a_finding_of_its_unchecked_
     (page,) = (await answer_to(site, f"{API}&pageid=31&extent=findings"))["pages"]
     since = [[hint["kind"], hint["since"]] for link in page["links"] for hint in link["hints"]]
     assert since == [["host-down", "2017-01-06"]] * 2
-    async with open_browser(site.url) as browser:
-        await browser.send_form(f"/url?url={urls[0]}", "/url")
-        assert "Its host has been unreachable for 4 months." in (await browser.open(f"/url?url={urls[0]}&lang=en")).text
+    await browser.send_form(f"/url?url={urls[0]}", "/url")
+    assert "Its host has been unreachable for 4 months." in (await browser.open(f"/url?url={urls[0]}&lang=en")).text

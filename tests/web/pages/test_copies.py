@@ -8,7 +8,7 @@ from lxml import etree
 from support.copies import NUMBERS, Said, keep_copies
 from support.listed import WIKI, add_pages, answer_to, nodes, texts, walked
 from support.observations import FINE, LOST
-from support.people import open_browser
+from support.people import Browser, open_browser
 from support.stored import key
 from support.webservice import DEAD, MOVED, TODAY, WALLED, Site
 
@@ -160,7 +160,7 @@ async def test_a_copy_is_verified_if_its_newest_visit_played_it(site: Site) -> N
     assert (await about(site)).count("It was there when it was last visited") == 2
 
 
-async def test_at_is_the_day_to_which_the_distance_is_reported(site: Site) -> None:
+async def test_at_is_the_day_to_which_the_distance_is_reported(site: Site, browser: Browser) -> None:
     await keep(site, "wayback")
     for day, words in (
         ("2016-05-03", "(Wayback Machine), from the day on which it was cited."),
@@ -174,9 +174,8 @@ async def test_at_is_the_day_to_which_the_distance_is_reported(site: Site) -> No
         ]
         assert link["copy_summary"].endswith(words)
         assert link["snapshots"][0]["distance_to"] == "citation"
-    async with open_browser(site.url) as browser:
-        asked = await browser.open(f"/url?url={quote(DEAD, safe='')}&{WIKI}&at=2016-05-03")
-        assert asked.form("/url")["at"] == "2016-05-03"
+    asked = await browser.open(f"/url?url={quote(DEAD, safe='')}&{WIKI}&at=2016-05-03")
+    assert asked.form("/url")["at"] == "2016-05-03"
 
 
 async def test_without_it_nothing_is_said_of_a_citation_and_a_year_from_it(site: Site) -> None:
@@ -187,7 +186,7 @@ async def test_without_it_nothing_is_said_of_a_citation_and_a_year_from_it(site:
         assert ("cited" in copy) is bool(more)
 
 
-async def test_lists_and_search_can_be_filtered_by_copies(site: Site) -> None:
+async def test_lists_and_search_can_be_filtered_by_copies(site: Site, browser: Browser) -> None:
     urls = [f"http://dead.demo/{number:03}" for number in range(130)]
     await add_pages(site, {number + 10: (f"P{number:03}", [url]) for number, url in enumerate(urls)})
     copied = [url for number, url in enumerate(urls) if number % 3 == 0]
@@ -213,11 +212,10 @@ async def test_lists_and_search_can_be_filtered_by_copies(site: Site) -> None:
     assert await listed("&copy=without&verdict=doubtful") == [WALLED]
     assert await listed("&copy=with&verdict=doubtful") == []
     assert "Only links with an archived copy." in await site.text(f"/lists/dead?{WIKI}&copy=with&lang=en")
-    async with open_browser(site.url) as browser:
-        fields = {"pattern": "*.dead.demo/00", "lang": "en"}
-        for copy, expected in (("with", 4), ("without", 6)):
-            seen = await browser.send_form("/search", "/search", **fields, copy=copy)
-            assert len(texts(seen.text, '//li/p/*[@class="url"]')) == expected
+    fields = {"pattern": "*.dead.demo/00", "lang": "en"}
+    for copy, expected in (("with", 4), ("without", 6)):
+        seen = await browser.send_form("/search", "/search", **fields, copy=copy)
+        assert len(texts(seen.text, '//li/p/*[@class="url"]')) == expected
 
 
 async def test_the_feed_has_the_copy_in_words_and_as_a_link(site: Site) -> None:

@@ -3,7 +3,7 @@
 from time import process_time
 
 import pytest
-from support.people import open_browser
+from support.people import Browser
 from support.webservice import DEAD, Site
 
 from weboid.core.wikitext.sections import section_at
@@ -37,13 +37,12 @@ def test_counting_takes_no_longer_for_hostile_texts(piece: str) -> None:
     assert process_time() - begun < 3
 
 
-async def test_a_link_leads_to_the_section_in_which_it_stands(site: Site) -> None:
+async def test_a_link_leads_to_the_section_in_which_it_stands(site: Site, browser: Browser) -> None:
     await site.wiki.rows("UPDATE wiki SET api = 'https://test.demo/w/api.php' RETURNING wiki")
     revision = site.source.found[1].latest
     index = "https://test.demo/w/index.php?curid=1&action=edit"
-    async with open_browser(site.url) as browser:
-        for text, expected in ((TEXT, f"{index}&section=2"), ("nothing", index), (None, index)):
-            site.source.texts = {revision: RevisionText(1, revision, 0, text)}
-            seen = await browser.open(EDIT)
-            assert (seen.status, seen.location) == (303, expected)
-        assert (await browser.open(EDIT.replace("dead.demo", "evil.demo"))).status == 404, "no link of the page"
+    for text, expected in ((TEXT, f"{index}&section=2"), ("nothing", index), (None, index)):
+        site.source.texts = {revision: RevisionText(1, revision, 0, text)}
+        seen = await browser.open(EDIT)
+        assert (seen.status, seen.location) == (303, expected)
+    assert (await browser.open(EDIT.replace("dead.demo", "evil.demo"))).status == 404, "no link of the page"

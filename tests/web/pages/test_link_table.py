@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 from support.listed import answer_to, nodes, texts
-from support.people import open_browser
+from support.people import Browser
 from support.webservice import DEAD, WALLED, Site
 
 from weboid.assets import asset
@@ -147,9 +147,8 @@ async def test_filters_are_addresses_and_totals_stay(site: Site) -> None:
     ]
 
 
-async def test_the_filters_keep_the_page_the_language_and_the_verdict(site: Site) -> None:
-    async with open_browser(site.url) as browser:
-        page = await browser.open(f"{PAGE}&verdict=dead&sort=oldest&reason=not-found")
+async def test_the_filters_keep_the_page_the_language_and_the_verdict(browser: Browser) -> None:
+    page = await browser.open(f"{PAGE}&verdict=dead&sort=oldest&reason=not-found")
     (form,) = nodes(page.text, '//form[@class="filters"]')
     given = {name: value for name, value in form.form_values() if value}
     place = {"dbname": "testwiki@wmflabs", "pageid": "1", "lang": "en", "verdict": "dead"}

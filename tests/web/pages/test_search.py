@@ -1,12 +1,10 @@
 """The search form: by address or pattern, verdict and namespace, for people only (W-5)."""
 
 import re
-from collections.abc import AsyncIterator
 
-import pytest_asyncio
 from support.intakes import record_pages
 from support.listed import add_pages, texts
-from support.people import Browser, Seen, open_browser
+from support.people import Browser, Seen
 from support.stored import WikiInStore
 from support.webservice import DEAD, PDF, WALLED, Site
 
@@ -17,12 +15,6 @@ from weboid.wiki.source import PageLinks
 OWN = "testwiki@wmflabs"
 URLS = "//div[@class='match']//p[@class='what']/*[contains(@class, 'url')]"
 PAGES = "//div[@class='match']//ul[@class='pages']/li"
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def browser(site: Site) -> AsyncIterator[Browser]:
-    async with open_browser(site.url) as found:
-        yield found
 
 
 async def asked(browser: Browser, pattern: str, **fields: str) -> Seen:

@@ -28,13 +28,6 @@ async def site(site: Site) -> AsyncIterator[Site]:
         yield replace(site, client=browser.client)
 
 
-@pytest_asyncio.fixture(loop_scope="module")
-async def stranger(site: Site) -> AsyncIterator[Browser]:
-    """A browser that has sent nothing yet."""
-    async with open_browser(site.url) as browser:
-        yield browser
-
-
 def path_of(url: str, more: str = "") -> str:
     return f"/url?url={quote(url, safe='')}{more}"
 
@@ -117,8 +110,8 @@ async def test_what_nobody_uses_any_more_says_so(site: Site) -> None:
     assert "Next check" not in body
 
 
-async def test_who_has_sent_no_form_gets_the_form_and_nothing_else(site: Site, stranger: Browser) -> None:
-    seen = await stranger.open(path_of(DEAD, f"&{WIKI}&lang=en&after=1.1"))
+async def test_who_has_sent_no_form_gets_the_form_and_nothing_else(site: Site, browser: Browser) -> None:
+    seen = await browser.open(path_of(DEAD, f"&{WIKI}&lang=en&after=1.1"))
     assert seen.status == 200
     assert "for people only" in seen.text
     assert not texts(seen.text, f"{USES} | //svg | //*[@class='url']")
@@ -132,19 +125,19 @@ async def test_who_has_sent_no_form_gets_the_form_and_nothing_else(site: Site, s
         "token": "",
     }
     # What is known and what is not look the same.
-    other = await stranger.open(path_of("http://never.demo/", f"&{WIKI}&lang=en"))
+    other = await browser.open(path_of("http://never.demo/", f"&{WIKI}&lang=en"))
     assert (other.status, texts(other.text, "//h1 | //p")) == (200, texts(seen.text, "//h1 | //p"))
 
 
-async def test_after_the_button_the_same_address_tells_all(stranger: Browser) -> None:
-    sent = await stranger.send_form(path_of(DEAD, f"&{WIKI}&lang=en"), "/url")
+async def test_after_the_button_the_same_address_tells_all(browser: Browser) -> None:
+    sent = await browser.send_form(path_of(DEAD, f"&{WIKI}&lang=en"), "/url")
     assert sent.status == 303
-    seen = await stranger.open(sent.location)
+    seen = await browser.open(sent.location)
     assert texts(seen.text, USES) == ["Page 1"]
     assert "Cookie" in seen.headers["Vary"]
     assert seen.headers["Cache-Control"] == "no-store"
     # It is asked once in a session.
-    assert texts((await stranger.open(path_of(PDF, f"&{WIKI}"))).text, USES) == ["Page 1"]
+    assert texts((await browser.open(path_of(PDF, f"&{WIKI}"))).text, USES) == ["Page 1"]
 
 
 async def test_what_is_dead_can_be_reported_and_replaced(site: Site) -> None:

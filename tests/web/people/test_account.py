@@ -37,7 +37,6 @@ class Scene:
     site: Site
     provider: LittleProvider
     browser: Browser
-    way: aiohttp.ClientSession
 
     async def name(self) -> str:
         """Who the service says is signed in."""
@@ -58,7 +57,7 @@ async def opened(site_database: str, folder: Path, *, secret: str = "") -> Async
         way = await stack.enter_async_context(aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()))
         environ = environ_at(provider, administrators="subject-of-another-kind", secret=secret)
         site = await stack.enter_async_context(open_service(site_database, folder, environ=environ, way=way))
-        yield Scene(site, provider, await stack.enter_async_context(open_browser(site.url)), way)
+        yield Scene(site, provider, await stack.enter_async_context(open_browser(site.url)))
 
 
 @pytest.fixture
@@ -331,11 +330,10 @@ def test_a_page_of_ours_is_a_way_back_and_another_address_is_none() -> None:
         assert local_path(address) == address, address
 
 
-async def test_where_nothing_is_set_up_nobody_can_sign_in_and_that_is_said(site: Site) -> None:
-    async with open_browser(site.url) as browser:
-        page = await browser.open("/account")
-        assert page.status == 200
-        assert "Signing in is not set up here." in page.text
-        assert not page.cookies
-        assert "<form" not in page.text
-        assert (await browser.open("/account/back?code=1&state=2")).status == 400
+async def test_where_nothing_is_set_up_nobody_can_sign_in_and_that_is_said(browser: Browser) -> None:
+    page = await browser.open("/account")
+    assert page.status == 200
+    assert "Signing in is not set up here." in page.text
+    assert not page.cookies
+    assert "<form" not in page.text
+    assert (await browser.open("/account/back?code=1&state=2")).status == 400
