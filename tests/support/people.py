@@ -23,7 +23,8 @@ from weboid.web.identity.confirmation import Confirmations
 from weboid.web.identity.session import Sessions
 
 PUBLIC_URL = "https://weboid.demo"
-_NOBODY = Confirmations(PeopleConfig(), None, "")
+NOBODY = Confirmations(PeopleConfig(), None, "")
+"""No way to the wiki of the provider."""
 SECRET = "for tests only, and the same one in all their processes"
 HOSTILE_NAME = '<b onmouseover="alert(1)">&amp;'
 EDITORS = (
@@ -111,7 +112,7 @@ class Browser:
     def let_hours_pass(self, hours: float = 1.1) -> None:
         """As if it were so long ago that the wiki was asked who signed in."""
         (cookie,) = [cookie for cookie in self.client.cookie_jar if cookie.key.endswith("weboid")]
-        fernet = Sessions(SECRET, PeopleConfig(), PUBLIC_URL, Pool(), _NOBODY)._fernet
+        fernet = Sessions(SECRET, PeopleConfig(), PUBLIC_URL, Pool(), NOBODY)._fernet
         values = json.loads(fernet.decrypt(cookie.value))
         values["confirmed"] -= int(hours * 3600)
         dated = fernet.encrypt_at_time(json.dumps(values).encode(), fernet.extract_timestamp(cookie.value))

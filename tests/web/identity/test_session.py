@@ -12,13 +12,12 @@ import pytest
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from cryptography.fernet import Fernet
-from support.people import PUBLIC_URL, SECRET, Browser, open_browser
+from support.people import NOBODY, PUBLIC_URL, SECRET, Browser, open_browser
 
 from weboid.config import PeopleConfig
 from weboid.errors import ConfigError, StoreError
 from weboid.store.db.pool import Pool, open_pool
 from weboid.web.http.server import open_site
-from weboid.web.identity.confirmation import Confirmations
 from weboid.web.identity.member import Member
 from weboid.web.identity.session import Sessions
 from weboid.web.identity.session_cookie import LIFETIME_S
@@ -114,7 +113,7 @@ async def pool(database: str) -> AsyncIterator[Pool]:
 
 @asynccontextmanager
 async def opened(pool: Pool, secret: str = SECRET, url: str = PUBLIC_URL) -> AsyncIterator[Browser]:
-    sessions = Sessions(secret, PeopleConfig(administrators=("1",), edits=50), url, pool, nobody_asked())
+    sessions = Sessions(secret, PeopleConfig(administrators=("1",), edits=50), url, pool, NOBODY)
     async with open_site(Little(sessions).app(), "127.0.0.1", 0) as site, open_browser(site) as browser:
         yield browser
 
@@ -141,13 +140,8 @@ def keep_anna(browser: Browser, began: int) -> None:
     keep_cookie(browser, reader().encrypt_at_time(answer, began).decode())
 
 
-def nobody_asked() -> Confirmations:
-    """No way to the wiki of the provider."""
-    return Confirmations(PeopleConfig(), None, "Weboid")
-
-
 def reader(secret: str = SECRET) -> Fernet:
-    return Sessions(secret, PeopleConfig(), PUBLIC_URL, Pool(), nobody_asked())._fernet
+    return Sessions(secret, PeopleConfig(), PUBLIC_URL, Pool(), NOBODY)._fernet
 
 
 async def test_a_page_that_needs_no_session_sets_no_cookie(browser: Browser) -> None:
@@ -226,7 +220,7 @@ async def test_without_a_secret_each_start_has_its_own_and_one_that_could_be_gue
         keep_cookie(two, jar(one)[NAME])
         assert (await two.open("/who")).text == "nobody"
     with pytest.raises(ConfigError, match="32"):
-        Sessions("hunter2", PeopleConfig(), PUBLIC_URL, Pool(), nobody_asked())
+        Sessions("hunter2", PeopleConfig(), PUBLIC_URL, Pool(), NOBODY)
 
 
 async def test_signing_in_and_out_begins_another_session_so_that_none_can_be_planted(browser: Browser) -> None:
@@ -421,5 +415,5 @@ async def test_a_body_in_chunks_is_bounded_too(browser: Browser) -> None:
 
 
 async def test_the_keys_of_cookies_and_of_forms_are_not_the_same() -> None:
-    sessions: Any = Sessions(SECRET, PeopleConfig(), PUBLIC_URL, Pool(), nobody_asked())
+    sessions: Any = Sessions(SECRET, PeopleConfig(), PUBLIC_URL, Pool(), NOBODY)
     assert sessions._form_key not in (sessions._fernet._signing_key + sessions._fernet._encryption_key, SECRET.encode())

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 from support.listed import texts
-from support.people import Browser, Seen, open_browser, open_people
+from support.people import Browser, People, Seen, open_browser, open_people
 from support.stored import do, key
 from support.webservice import DEAD, PDF, TODAY, Site
 
@@ -16,7 +16,6 @@ from weboid.archive.visits.suggestions import JudgedSuggestion, SuggestionFate, 
 from weboid.assets import toml_next_to
 from weboid.core.url.farms import BUILT_IN
 from weboid.core.url.urls import MAX_URL, normal, parse
-from weboid.demo.littleprovider import LittleProvider
 from weboid.errors import WeboidError
 from weboid.store.people.audit import AuditEntry, list_audit
 from weboid.store.people.replacement import Replacement, find_replacements, lease_replacements
@@ -33,10 +32,10 @@ PAGE = f"/replacement?url={quote(DEAD, safe='')}&lang=en"
 
 @dataclass
 class Scene:
-    """The service, the provider, and somebody's browser."""
+    """The service with its provider, and somebody's browser."""
 
+    people: People
     site: Site
-    provider: LittleProvider
     browser: Browser
 
     async def suggest(self, target: str, **fields: str) -> Seen:
@@ -47,10 +46,6 @@ class Scene:
 
     async def audit(self) -> list[AuditEntry]:
         return await self.site.wiki.do(list_audit)
-
-    async def forget_the_minute(self) -> None:
-        """As if all that was done had been done some minutes before."""
-        await self.site.wiki.execute("UPDATE audit SET moment = moment - interval '2 minutes'")
 
     async def check(self, works: bool, strikes: int = 0) -> None:
         """As the crawler does."""
@@ -67,12 +62,12 @@ async def scene(site_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for name in ("_PAUSE_S", "_IDLE_S"):
         monkeypatch.setattr(change_watch, name, 0.02)
     async with open_people(site_database, tmp_path) as people:
-        yield Scene(people.site, people.provider, await people.browser())
+        yield Scene(people, people.site, await people.browser())
 
 
 @pytest.fixture
 async def anna(scene: Scene) -> Scene:
-    assert (await scene.browser.go(scene.provider, "Anna")).status == 303
+    assert (await scene.browser.go(scene.people.provider, "Anna")).status == 303
     return scene
 
 
@@ -119,7 +114,7 @@ async def test_it_is_shown_as_a_link_once_it_works_and_hidden_again_when_it_fail
 async def test_copies_go_to_their_archives_and_one_plain_replacement_next_to_them(anna: Scene) -> None:
     for target in (NEW, WAYBACK, ARQUIVO, "http://newer.demo/"):
         assert (await anna.suggest(target)).status == 303
-        await anna.forget_the_minute()
+        await anna.people.later()
     stored = [(each.archive, each.target) for each in await anna.stored()]
     assert stored == [(0, "http://newer.demo/"), (1, normal(WAYBACK)), (6, normal(ARQUIVO))]
     page = (await anna.browser.open(PAGE)).text
@@ -214,7 +209,7 @@ async def test_one_suggestion_a_minute(anna: Scene) -> None:
     assert (seen.status, len(await anna.stored())) == (429, 1)
     assert seen.headers["Retry-After"] == "60"
     assert [each.target for each in await anna.stored()] == [NEW]
-    await anna.forget_the_minute()
+    await anna.people.later()
     assert (await anna.suggest("http://newer.demo/")).status == 303
 
 
@@ -239,7 +234,7 @@ async def test_anybody_takes_a_suggestion_back(anna: Scene) -> None:
 async def test_only_what_was_seen_is_taken_back(anna: Scene) -> None:
     await anna.suggest(NEW)
     form = (await anna.browser.open(PAGE)).form("/replacement/remove")
-    await anna.forget_the_minute()
+    await anna.people.later()
     await anna.suggest("http://newer.demo/")
     for fields in (form, form | {"archive": "1"}, form | {"archive": "0", "target": "http://newest.demo/"}):
         assert (await anna.browser.send("/replacement/remove", fields)).status == 303
