@@ -36,12 +36,7 @@ async def place(tmp_path: Path, database: str) -> AsyncIterator[Place]:
 async def archive_at(place: Place, per_minute: int = 0) -> AsyncIterator[MadeArchive]:
     """The only archive of the configuration; it has a copy of all but the last URL."""
     async with open_made_archive({url: [Copy(OLD)] for url in URLS[:-1]}) as archive:
-        place.environ |= {
-            "WEBOID_ARCHIVE_SERVICES": "wayback",
-            "WEBOID_ARCHIVE_WAYBACK_BASE": archive.base,
-            "WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": str(per_minute),
-            "WEBOID_ARCHIVE_WAYBACK_REPLAY_PER_MINUTE": "0",
-        }
+        place.environ |= archive.environ(per_minute)
         yield archive
 
 

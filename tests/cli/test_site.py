@@ -117,9 +117,7 @@ async def test_a_dead_external_link_has_its_copy_and_it_is_said_where_none_could
     async with serve(script_of({}), ip="127.0.0.2") as other:
         (tmp_path / "site" / "index.html").write_text(linked(other.url("/gone")))
         async with open_made_archive({other.url("/gone"): [Copy(20160401120000)]}) as archive:
-            wayback = {"BASE": archive.base, "PER_MINUTE": "0", "REPLAY_PER_MINUTE": "0"}
-            place.environ |= {f"WEBOID_ARCHIVE_WAYBACK_{key}": value for key, value in wayback.items()}
-            place.environ["WEBOID_ARCHIVE_SERVICES"] = "wayback"
+            place.environ |= archive.environ()
             ran = await place.run("site", "site", "--archives", "--format", "csv")
         assert f"https://web.archive.org/web/20160401120000/{other.url('/gone')}" in ran.out
         away = await place.run("site", "site", "--archives")

@@ -28,17 +28,10 @@ async def place(tmp_path: Path) -> AsyncIterator[Place]:
 
 
 @asynccontextmanager
-async def archive_at(
-    place: Place, copies: dict[str, Sequence[Copy]] | None = None, limit: str = "0"
-) -> AsyncIterator[MadeArchive]:
+async def archive_at(place: Place, copies: dict[str, Sequence[Copy]] | None = None) -> AsyncIterator[MadeArchive]:
     """An archive that stands for the Wayback Machine, the only one that is asked."""
     async with open_made_archive(copies) as archive:
-        place.environ |= {
-            "WEBOID_ARCHIVE_SERVICES": "wayback",
-            "WEBOID_ARCHIVE_WAYBACK_BASE": archive.base,
-            "WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": limit,
-            "WEBOID_ARCHIVE_WAYBACK_REPLAY_PER_MINUTE": limit,
-        }
+        place.environ |= archive.environ()
         yield archive
 
 

@@ -144,6 +144,15 @@ class MadeArchive:
         limits = {"per_minute": 0, "replay_per_minute": 0}
         return replace(usual, **{"base": self.base, "public": self.base, **limits, **values})  # type: ignore[arg-type]  # of several types
 
+    def environ(self, per_minute: int = 0) -> dict[str, str]:
+        """The configuration under which it stands for the Wayback Machine, and no other archive is asked."""
+        return {
+            "WEBOID_ARCHIVE_SERVICES": "wayback",
+            "WEBOID_ARCHIVE_WAYBACK_BASE": self.base,
+            "WEBOID_ARCHIVE_WAYBACK_PER_MINUTE": str(per_minute),
+            "WEBOID_ARCHIVE_WAYBACK_REPLAY_PER_MINUTE": "0",
+        }
+
     def count(self, part: str) -> int:
         return sum(part in asked.target for asked in self.site.asked)
 
