@@ -10,7 +10,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from support.commands import Place, open_place
+from support.commands import Place, address_of, open_place
 from support.databases import found_in
 from support.ports import free_port
 from support.processes import assert_nothing_is_left, children, of_folder
@@ -39,10 +39,7 @@ async def place(server_folder: Path) -> AsyncIterator[Place]:
 async def _begun(place: Place) -> asyncio.subprocess.Process:
     """It, once it answers."""
     process = await place.start_anew("up")
-    assert process.stderr
-    async with asyncio.timeout(LIMIT_S):
-        while b"Weboid answers" not in (line := await process.stderr.readline()):
-            assert line, "it ended"
+    await address_of(process)
     return process
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import aiohttp
 import psycopg
-from support.commands import Place
+from support.commands import Place, address_of
 from support.databases import until_locked_out
 from support.processes import children, is_running
 from support.waiting import until
@@ -81,11 +81,7 @@ async def open_workers(folder: Path, database: str, count: int = 2, **environ: s
     process = await place.start_anew("--log=json", "serve", "--port", "0")
     reading = None
     try:
-        assert process.stderr
-        async with asyncio.timeout(LIMIT_S):
-            while not (found := re.search(r"answers at (\S+)/", line := (await process.stderr.readline()).decode())):
-                assert line, "it ended"
-        service = Service(process, found[1], count)
+        service = Service(process, await address_of(process), count)
         reading = asyncio.create_task(service.read())
         await service.all_answer()
         yield service

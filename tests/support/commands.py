@@ -6,6 +6,7 @@ One law: only processes started here are ended here.
 import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -75,11 +76,7 @@ class Place:
     async def serve(self, *words: str, port: str = "0") -> tuple[asyncio.subprocess.Process, str]:
         """Starts the webservice; returns its process and its address without a slash at the end, once it answers."""
         process = await self.start("serve", "--port", port, *words)
-        assert process.stderr
-        async with asyncio.timeout(LIMIT_S):
-            while b"Weboid answers at " not in (line := await process.stderr.readline()):
-                assert line, "the webservice has ended"
-        return process, line.decode().rpartition(" at ")[2].strip().rstrip("/")
+        return process, await address_of(process)
 
     async def end(self) -> None:
         for process in self.started:
@@ -99,6 +96,15 @@ class Place:
     def watch(self, wiki: str, api: str) -> None:
         """Tells Weboid of a wiki, as ``dbname@farm``, and its api.php."""
         (self.folder / "weboid.toml").write_text(f'[wiki."{wiki}"]\napi = "{api}"\n', encoding="utf-8")
+
+
+async def address_of(process: asyncio.subprocess.Process) -> str:
+    """The address of a webservice without a slash at the end, once it answers."""
+    assert process.stderr
+    async with asyncio.timeout(LIMIT_S):
+        while not (found := re.search(rb"Weboid answers at (\S+)/", line := await process.stderr.readline())):
+            assert line, "it has ended"
+    return found[1].decode()
 
 
 @asynccontextmanager
