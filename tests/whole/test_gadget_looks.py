@@ -5,7 +5,6 @@ What keys do and screen readers hear is in ``gadget/test_card`` and ``test_marks
 With ``WEBOID_TEST_SCREENSHOTS`` all combinations are visited and pictures of them kept.
 """
 
-import asyncio
 import os
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -16,10 +15,11 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
 from support.awkward_articles import dot
-from support.browser import DESK, PHONE, add_axe, barriers, keep_shot, needs_browser, open_browser, overflow_px
-from support.gadget import SETTINGS, SKINS, GadgetWiki, Skin, View, install_gadget
-from support.gadget_article import ARTICLE, BARE, DAY, DEAD, FIRST_DAY, MOVED, PDF, REPORTED, TITLE, record_stories
-from support.matching import make_wiki, open_meeting
+from support.browser import DESK, PHONE, add_axe, barriers, keep_shot, needs_browser, overflow_px
+from support.gadget import SETTINGS, SKINS, GadgetWiki, Skin, View
+from support.gadget_article import ARTICLE, BARE, DAY, DEAD, MOVED, PDF, REPORTED, TITLE
+from support.gadget_repairs import open_gadget
+from support.matching import make_wiki
 from support.mediawiki import MediaWiki
 
 from weboid.core.document.card import CardText
@@ -120,15 +120,9 @@ async def gadget(
     wiki: MediaWiki, module_database: str, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[GadgetWiki]:
     """The gadget on that wiki, and Weboid."""
-    folder = tmp_path_factory.mktemp("looks")
-    async with (
-        open_meeting(wiki, module_database, folder, first_day=FIRST_DAY, day=DAY) as meeting,
-        open_browser() as browser,
-    ):
-        await record_stories(module_database)
+    async with open_gadget(wiki, module_database, tmp_path_factory.mktemp("looks")) as gadget:
         await record_texts(module_database)
-        await asyncio.to_thread(install_gadget, wiki, meeting.weboid)
-        yield GadgetWiki(meeting, browser, {title: page for page, title in (await meeting.pages()).items()})
+        yield gadget
 
 
 async def record_texts(database: str) -> None:
