@@ -230,7 +230,7 @@ async def _work(config: Config, today: Callable[[], int], inherited: Inherited) 
     with stop_signals(stopped.set):
         async with in_background(report_alive()):
             await until(stopped, work())
-    if not parent.is_running and share.leave():  # It was killed, else it removes the folder when all have ended.
+    if parent.has_gone and share.leave():  # Else it removes the folder when all have ended.
         shutil.rmtree(folder, ignore_errors=True)
 
 

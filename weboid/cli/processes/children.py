@@ -7,7 +7,6 @@ again after growing pauses.
 import asyncio
 import json
 import logging
-import os
 import signal
 import socket
 import time
@@ -18,7 +17,7 @@ from typing import Any, Final
 
 from weboid.cli.processes.process import environment_without
 from weboid.cli.processes.stopping import GRACE_S
-from weboid.cli.processes.supervisor import BEAT_S, READY, SYSTEMD_VARIABLES
+from weboid.cli.processes.supervisor import BEAT_S, END, READY, SYSTEMD_VARIABLES
 from weboid.mechanism.pauses import GrowingPause
 
 log = logging.getLogger(__name__)
@@ -91,7 +90,7 @@ async def start_child(
     finally:
         theirs.close()
     reader, writer = await asyncio.open_connection(sock=ours)
-    writer.write(json.dumps({**message, "parent": os.getpid()}).encode() + b"\n")
+    writer.write(json.dumps(message).encode() + b"\n")
     ready = asyncio.get_running_loop().create_future()
     child = Child(process, writer, asyncio.create_task(process.wait()), ready)
     child.reading = asyncio.create_task(child.read(reader))
@@ -152,6 +151,7 @@ class Keeper:
                     log.error("%s does not answer any more (process %d): it is killed", self.name, child.process.pid)
                     child.process.kill()
                     await child.ended
+            child.socket.write(END)
             child.socket.close()
             await asyncio.wait({child.ended}, timeout=_END_S)
             if not child.ended.done():
