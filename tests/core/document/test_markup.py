@@ -30,6 +30,12 @@ def test_markup_is_cut_as_browsers_do() -> None:
         assert document_of(markup.encode()).text == expected, markup
 
 
+def test_a_document_is_read_as_far_as_its_elements_its_tags_and_its_depth_are_in_bounds() -> None:
+    for tag, most in (("<br>", 10_000), ("</i>", 20_000), ("<b>", 1_024)):
+        assert document_of((tag * (most - 9) + "end").encode()).text == "end"
+        assert document_of((tag * (most + 9) + "end").encode()).text == ""
+
+
 def test_a_text_is_collapsed() -> None:
     assert collapsed(" a &\n\t b\xa0c ") == "a & b c"
 

@@ -176,6 +176,11 @@ async def test_a_database_that_is_gone_is_reported_as_that_though_refusals_need_
         assert await statuses(site, "/healthz", 1) == [503]
 
 
+async def test_an_answer_that_the_caller_has_costs_what_it_would_cost(limited: Limited) -> None:
+    async with limited(6) as site:
+        assert await statuses(site, PAGE, 4, If_None_Match="*") == [304, 304, 304, 429]
+
+
 async def test_a_large_answer_that_was_kept_costs_its_address_unless_the_caller_has_it(
     limited: Limited, monkeypatch: pytest.MonkeyPatch
 ) -> None:
