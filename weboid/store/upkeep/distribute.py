@@ -54,7 +54,7 @@ async def distribute(pool: Pool, *, show: Show = lambda table: None) -> Mapping[
             try:
                 await _run(pool, statement, table)
             except StoreAway as error:
-                raise StoreError(f"{error}; no row of {table} is lost. Look at all servers; run it again") from error
+                raise StoreError(f"{error}; no row is lost. Look at all servers, then run it again") from error
     return tables
 
 
