@@ -35,9 +35,9 @@ SELECT create_reference_table('spam_link');
 SELECT to_regclass('pg_dist_partition') IS NOT NULL
 
 -- name: list_shards
--- The shard of each bucket, in the order of buckets; no rows while the store is on one server.
-SELECT get_shard_id_for_distribution_column('url', bucket::smallint) FROM generate_series(0, 4095) AS bucket
-WHERE EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'url'::regclass)
+-- The shard of each bucket, in the order of buckets; no rows while the store is on one server, or has no tables yet.
+SELECT get_shard_id_for_distribution_column(to_regclass('url'), bucket::smallint) FROM generate_series(0, 4095) AS bucket
+WHERE EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('url'))
 ORDER BY bucket
 
 -- name: set_manner

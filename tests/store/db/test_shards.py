@@ -5,6 +5,8 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg import AsyncCursor
+from psycopg.conninfo import make_conninfo
 from support import citus
 from support.statements import ALL, QUERIES
 
@@ -20,13 +22,10 @@ _GIVEN = "FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (
 
 
 def test_every_table_lies_where_the_layout_says_or_on_the_coordinator() -> None:
-    tables = set(
-        re.findall(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", (asset("sql") / "schema.sql").read_text("utf-8"), re.M)
-    )
-    placed = re.findall(r"create_\w+_table\('(\w+)'", SQL["layout"])
-    local = re.search(
-        r"^-- On the coordinator alone:((?:\n-- [\w ]+)+)", (asset("sql") / "citus.sql").read_text("utf-8"), re.M
-    )
+    layout, schema = ((asset("sql") / f"{name}.sql").read_text("utf-8") for name in ("citus", "schema"))
+    tables = set(re.findall(r"^CREATE (?:UNLOGGED )?TABLE (\w+)", schema, re.M))
+    placed = re.findall(r"create_\w+_table\('(\w+)'", layout)
+    local = re.search(r"^-- On the coordinator alone:((?:\n-- [\w ]+)+)", layout, re.M)
     assert local
     assert sorted([*placed, *local[1].replace("--", "").split()]) == sorted(tables)
 
@@ -70,6 +69,13 @@ async def test_a_database_without_the_engine_is_not_distributed(whole_database: 
     async with open_pool(whole_database, size=1, part="test") as pool:
         with pytest.raises(StoreError, match="lacks the extension citus"):
             await distribute(pool)
+
+
+@citus.NEEDED
+async def test_a_database_that_has_the_engine_but_no_tables_yet_is_opened() -> None:
+    dsn = make_conninfo(citus.DSN, options="-c search_path=pg_catalog")
+    async with open_pool(dsn, size=1, part="test") as pool, pool.connection() as conn:
+        assert conn.cursor_factory is AsyncCursor
 
 
 @citus.NEEDED
