@@ -13,6 +13,7 @@ SET transaction_timeout = 0;
 CREATE TABLE public.a (
     n integer
 );
+ALTER TABLE ONLY public.a ALTER COLUMN n SET (pg_attver=41446376);
 
 
 --

@@ -20,6 +20,8 @@ _NO_KIND: Final = "?"
 """The kind of an entry whose names would do for another head: none of ours has such names."""
 _COPY: Final = re.compile(rb"COPY .+ FROM stdin;\n")
 _END: Final = b"\n\\.\n"
+_SKIPPED: Final = re.compile(rb"\s*$|--|\\(?:un)?restrict |ALTER TABLE .+ ALTER COLUMN .+ SET \(pg_attver=\d+\);$")
+"""Lines for psql alone, and notes of a server since 15.20 on its columns, which an older pg_dump takes for options."""
 
 
 class ScriptEntry(NamedTuple):
@@ -58,8 +60,7 @@ class Script:
             elif name and _COPY.fullmatch(line):
                 yield ScriptEntry(name, kind, line, has_rows=True)
                 statements = []
-            # Lines for psql alone.
-            elif line.strip() and not line.startswith((b"--", b"\\restrict ", b"\\unrestrict ")):
+            elif not _SKIPPED.match(line):
                 statements.append(line)
             else:
                 continue
