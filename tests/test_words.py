@@ -33,10 +33,10 @@ _WRITTEN = ("weboid", "weboid_scripts", "sql/queries", "tests", "benchmarks", "d
 
 LINES: Final = {
     ".": 120,
-    "archive/lookups": 911,
-    "archive/saving": 800,
+    "archive/lookups": 902,
+    "archive/saving": 752,
     "archive/service": 916,
-    "archive/visits": 960,
+    "archive/visits": 903,
     "bot": 2_613,
     "checking": 2_093,
     "cli": 4_694,
@@ -53,7 +53,7 @@ LINES: Final = {
     "core/wikitext": 1_652,
     "crawl": 1_952,
     "demo": 2_748,
-    "feed": 1_765,
+    "feed": 1_746,
     "maintain": 1_143,
     "mechanism": 1_149,
     "net": 3370,
@@ -88,7 +88,7 @@ LINES: Final = {
     "web/repair": 545,
     "web/request": 1_108,
     "web/words": 752,
-    "wiki": 2_462,
+    "wiki": 2_457,
     "wiki/criteria": 370,
     "wiki/gadget": 665,
 }

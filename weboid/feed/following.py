@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -27,32 +28,24 @@ _LOOK_S: Final = 900.0
 """The interval at which it is decided again which streams are worth following."""
 
 
+@dataclass(eq=False)
 class Following:
     """A follower of these streams for these wikis (by database name). `open_stream` opens a comma-separated list.
 
     `show` is called with what was done so far after each batch, and at least about once a second.
     """
 
-    def __init__(
-        self,
-        core: FeedStore,
-        open_stream: Callable[[str], EventStream],
-        streams: Streams,
-        wikis: Mapping[str, FollowedWiki],
-        *,
-        today: Callable[[], int],
-        now: Callable[[], datetime],
-        show: Callable[[Applied], None] = lambda applied: None,
-        again: Again = at_once,
-    ) -> None:
-        self._core = core
-        self._open_stream = open_stream
-        self._streams = streams
-        self._wikis = wikis
-        self._today = today
-        self._now = now
-        self._show = show
-        self._again = again
+    core: FeedStore
+    open_stream: Callable[[str], EventStream]
+    streams: Streams
+    wikis: Mapping[str, FollowedWiki]
+    _: KW_ONLY
+    today: Callable[[], int]
+    now: Callable[[], datetime]
+    show: Callable[[Applied], None] = lambda applied: None
+    again: Again = at_once
+
+    def __post_init__(self) -> None:
         self._position: tuple[str, str] | None = None
         self.done = Applied()
 
@@ -62,36 +55,36 @@ class Following:
         Raises SourceError if the server has no such streams, and StoreError; for how long the store is tried again, is
         up to `again`.
         """
-        called = self._now()
+        called = self.now()
         while not await self._follow(called if once else None):
             log.info("other streams are worth following now")
         return self.done
 
     async def _follow(self, called: datetime | None) -> bool:
         """Follows one list of streams; returns False if another list is worth following now."""
-        streams = await self._again(self._worthwhile)
-        stream = self._open_stream(streams.names)
-        begin = await self._again(partial(self._begin, streams.names))
+        streams = await self.again(self._worthwhile)
+        stream = self.open_stream(streams.names)
+        begin = await self.again(partial(self._begin, streams.names))
         loop = asyncio.get_running_loop()
         looked = loop.time()
         async with aclosing(stream.batches(begin, once=called is not None)) as batches:
             async for batch in batches:
                 if batch:
-                    self.done += await self._again(partial(self._apply, batch, streams))
-                self._show(self.done)
+                    self.done += await self.again(partial(self._apply, batch, streams))
+                self.show(self.done)
                 if called and self.done.moment and self.done.moment >= called:
                     return True
                 if loop.time() - looked >= _LOOK_S:
                     looked = loop.time()
-                    if (await self._again(self._worthwhile)).names != streams.names:
+                    if (await self.again(self._worthwhile)).names != streams.names:
                         return False
         return True
 
     async def _worthwhile(self) -> Streams:
-        return self._streams.worthwhile({CATEGORIES} if await self._core.streams.has_category() else ())
+        return self.streams.worthwhile({CATEGORIES} if await self.core.streams.has_category() else ())
 
     async def _begin(self, names: str) -> StreamStart:
-        position = await self._core.streams.find_position(names)
+        position = await self.core.streams.find_position(names)
         self._position = (position.streams, position.last_event_id) if position else None
         if position is None:
             return StreamStart()
@@ -101,6 +94,6 @@ class Following:
 
     async def _apply(self, batch: list[RawEvent], streams: Streams) -> Applied:
         applied, self._position = await apply(
-            self._core, batch, streams, self._wikis, before=self._position, day=self._today(), now=self._now()
+            self.core, batch, streams, self.wikis, before=self._position, day=self.today(), now=self.now()
         )
         return applied

@@ -7,14 +7,14 @@ Each step writes what it did together with its place, so a pass that is broken o
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import Final, NamedTuple
 
 from weboid.core.url.farms import Farm
 from weboid.errors import NotContacted, SourceError
-from weboid.feed.intake import Judge, SpamFilters, WikiSpam, judged, page_urls
+from weboid.feed.intake import Judge, SpamFilters, judged, page_urls
 from weboid.feed.reread import MARGIN_S
 from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.batches import JudgedPages, Move
@@ -84,41 +84,29 @@ async def _nothing() -> None:
     """Does nothing."""
 
 
+@dataclass(eq=False)
 class PagePass:
     """One pass over one wiki. `untouched_days`: how many days a page that no longer matches is kept (P-5).
 
     `between` is done after each batch of pages: whatever else is to be read from the source, one request at a time.
     """
 
-    def __init__(
-        self,
-        core: FeedStore,
-        source: WikiSource,
-        wiki: StoredWiki,
-        farm: Farm,
-        criteria: Criteria,
-        *,
-        today: Callable[[], int],
-        now: Callable[[], datetime],
-        untouched_days: int,
-        spam: WikiSpam | None = None,
-        show: Callable[[PassProgress], None] = lambda progress: None,
-        between: Callable[[], Awaitable[None]] = _nothing,
-        again: Again = at_once,
-    ) -> None:
-        self._core = core
-        self._source = source
-        self._wiki = wiki.wiki
-        self._since = wiki.began
-        self._spam = spam or SpamFilters(core.lists).of(farm.code, wiki.dbname)
-        self._farm = farm
-        self._criteria = criteria
-        self._today = today
-        self._now = now
-        self._untouched_days = untouched_days
-        self._show = show
-        self._between = between
-        self._again = again
+    core: FeedStore
+    source: WikiSource
+    wiki: StoredWiki
+    farm: Farm
+    criteria: Criteria
+    _: KW_ONLY
+    today: Callable[[], int]
+    now: Callable[[], datetime]
+    untouched_days: int
+    show: Callable[[PassProgress], None] = lambda progress: None
+    between: Callable[[], Awaitable[None]] = _nothing
+    again: Again = at_once
+
+    def __post_init__(self) -> None:
+        self._wiki = self.wiki.wiki
+        self._spam = SpamFilters(self.core.lists).of(self.farm.code, self.wiki.dbname)
         self._progress = PassProgress()
         self._started = 0
         self._place = PassPosition()
@@ -131,38 +119,38 @@ class PagePass:
         Raises SourceError if the wiki cannot be read now, and StoreError; after both, the next call goes on from there,
         and so does `again`.
         """
-        await self._again(self._go_through)
+        await self.again(self._go_through)
         # By itself: done again, the rest would be a new pass.
-        await self._again(lambda: self._core.passes.end(self._wiki, self._started, self._today()))
+        await self.again(lambda: self.core.passes.end(self._wiki, self._started, self.today()))
         return self._progress
 
     async def _go_through(self) -> None:
-        self._started, self._place = await self._core.passes.start(self._wiki, self._criteria.plan, self._today())
-        included = self._criteria.included
-        steps = [*included, *self._criteria.excluded]
+        self._started, self._place = await self.core.passes.start(self._wiki, self.criteria.plan, self.today())
+        included = self.criteria.included
+        steps = [*included, *self.criteria.excluded]
         while self._place.step < len(steps):
             await self._meet(steps[self._place.step], excludes=self._place.step >= len(included))
         await self._walk()
 
     async def _meet(self, criterion: Criterion, *, excludes: bool) -> None:
-        async with aclosing(criterion.walk(self._source, self._place.place)) as stretches:
+        async with aclosing(criterion.walk(self.source, self._place.place)) as stretches:
             async for stretch in stretches:
                 pages = [page for page in stretch.pages if page.is_watchable]
                 move = Move(self._place, self._place._replace(place=stretch.place))
                 if excludes:
-                    await self._core.passes.exclude(self._wiki, [page.page for page in pages], move)
+                    await self.core.passes.exclude(self._wiki, [page.page for page in pages], move)
                 else:
-                    await self._core.passes.meet(self._wiki, pages, self._today(), move)
+                    await self.core.passes.meet(self._wiki, pages, self.today(), move)
                 self._place = move.after
                 self._progress.met += 0 if excludes else len(pages)
-                self._show(self._progress)
-                await self._between()
+                self.show(self._progress)
+                await self.between()
         move = Move(self._place, PassPosition(self._place.step + 1))
-        await self._core.passes.end_step(self._wiki, self._started, {} if excludes else criterion.trees, move)
+        await self.core.passes.end_step(self._wiki, self._started, {} if excludes else criterion.trees, move)
         self._place = move.after
 
     async def _walk(self) -> None:
-        self._progress.records, met = await self._core.passes.count(self._wiki, self._started)
+        self._progress.records, met = await self.core.passes.count(self._wiki, self._started)
         if self._progress.records and not met:
             raise SourceError(
                 "none of the pages that are watched matches any more: nothing was released. "
@@ -170,42 +158,42 @@ class PagePass:
             )
         while True:
             after = int(self._place.place or 0)
-            records = await self._core.passes.list_records(self._wiki, after, _BATCH)
+            records = await self.core.passes.list_records(self._wiki, after, _BATCH)
             if not records:
                 return
             found, released = await self._decided(records)
             for part in runs(records, found, released):
                 await self._record(part)
                 self._progress.walked += part.records
-                self._show(self._progress)
-            await self._between()
+                self.show(self._progress)
+            await self.between()
 
     async def _record(self, part: "Run") -> None:
         move = Move(self._place, self._place._replace(place=str(part.last)))
 
         async def by(judge: Judge) -> Intake | None:
-            read = [page_urls(page, self._farm, judge.spam) for page in part.read]
+            read = [page_urls(page, self.farm, judge.spam) for page in part.read]
             pages = JudgedPages(read, part.gone, judge.stamp, self._as_of)
-            return await self._core.passes.record(self._wiki, pages, self._today(), move)
+            return await self.core.passes.record(self._wiki, pages, self.today(), move)
 
         self._progress.intake += await judged(self._spam, by)
         self._place = move.after
 
     async def _decided(self, records: Sequence[PageRecord]) -> tuple[list[PageLinks], list[int]]:
         unmet = [record.page for record in records if record.touched < self._started]
-        states = {state.page: state for state in await self._source.find_states(unmet)} if unmet else {}
-        oldest = self._today() - self._untouched_days
+        states = {state.page: state for state in await self.source.find_states(unmet)} if unmet else {}
+        oldest = self.today() - self.untouched_days
         fates = {
             record.page: fate_of(
-                record, states.get(record.page), started=self._started, oldest=oldest, since=self._since
+                record, states.get(record.page), started=self._started, oldest=oldest, since=self.wiki.began
             )
             for record in records
         }
         wanted = [page for page, fate in fates.items() if fate is PageFate.READ]
         found = []
         if wanted:
-            self._as_of = self._now() - timedelta(seconds=MARGIN_S + await self._source.find_lag_s())
-            found = await self._source.find_pages(ids=wanted)
+            self._as_of = self.now() - timedelta(seconds=MARGIN_S + await self.source.find_lag_s())
+            found = await self.source.find_pages(ids=wanted)
         gone = set(wanted) - {page.page for page in found}
         return found, [page for page, fate in fates.items() if fate is PageFate.RELEASED or page in gone]
 

@@ -8,6 +8,7 @@ grow with the wiki, and the work is done in a thread alongside the event loop, c
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import chain, compress, repeat
 from operator import add
@@ -35,6 +36,7 @@ _PageTexts = tuple[Iterable[int], list[str]]
 """Page ids, and a text for each: a link's URL or the page's own row."""
 
 
+@dataclass(eq=False)
 class DumpSource:
     """Pages and links from the dumps of the tables of those names, in order of page ids.
 
@@ -43,24 +45,17 @@ class DumpSource:
     folder for temporary files). Raises SourceError if there are interwiki links but no map.
     """
 
-    def __init__(
-        self,
-        page: Path,
-        externallinks: Path,
-        iwlinks: Path | None = None,
-        interwiki: Path | InterwikiMap | None = None,
-        *,
-        progress: Callable[[int, int], None] = lambda read, whole: None,
-        temporary: Path | None = None,
-    ) -> None:
-        if iwlinks and interwiki is None:
-            raise SourceError(f"{iwlinks} needs the wiki's interwiki map too: its interwiki.sql.gz or its API's")
-        self._page = page
-        self._externallinks = externallinks
-        self._iwlinks = iwlinks
-        self._interwiki = interwiki
-        self._progress = progress
-        self._temporary = temporary
+    page: Path
+    externallinks: Path
+    iwlinks: Path | None = None
+    interwiki: Path | InterwikiMap | None = None
+    _: KW_ONLY
+    progress: Callable[[int, int], None] = lambda read, whole: None
+    temporary: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.iwlinks and self.interwiki is None:
+            raise SourceError(f"{self.iwlinks} needs the wiki's interwiki map too: its interwiki.sql.gz or its API's")
         self._bytes_read: dict[Path, int] = {}
 
     async def pages(self, namespaces: frozenset[int]) -> AsyncGenerator[Sequence[PageLinks], None]:
@@ -70,13 +65,13 @@ class DumpSource:
         """
         steps = self._steps(namespaces)
         loop = asyncio.get_running_loop()
-        whole = sum(map(_size_bytes, filter(None, (self._page, self._externallinks, self._iwlinks))))
+        whole = sum(map(_size_bytes, filter(None, (self.page, self.externallinks, self.iwlinks))))
         self._bytes_read.clear()
         # One thread, so that closing waits for the step under way: a generator can't be closed while it runs.
         with ThreadPoolExecutor(1, "dump") as thread:
             try:
                 while (batch := await loop.run_in_executor(thread, next, steps, None)) is not None:
-                    self._progress(sum(self._bytes_read.values()), whole)
+                    self.progress(sum(self._bytes_read.values()), whole)
                     if batch:
                         yield batch
             finally:
@@ -84,7 +79,7 @@ class DumpSource:
 
     def _steps(self, namespaces: frozenset[int]) -> Generator[list[PageLinks], None, None]:
         """The whole work in steps of some milliseconds; they are empty while it reads and sorts."""
-        with IdSorter(_SORT_BYTES, self._temporary) as sorter:
+        with IdSorter(_SORT_BYTES, self.temporary) as sorter:
             for ids, texts in chain(self._links(), self._page_rows(namespaces)):
                 sorter.add(ids, texts)
                 yield []
@@ -100,19 +95,19 @@ class DumpSource:
     def _links(self) -> Iterator[_PageTexts]:
         origins = _Origins()
         for ids, indexes, paths in self._columns(
-            self._externallinks, "externallinks", "el_from", "el_to_domain_index", "el_to_path"
+            self.externallinks, "externallinks", "el_from", "el_to_domain_index", "el_to_path"
         ):
             yield map(int, ids), _stored_urls(origins, indexes, paths)
-        if self._iwlinks:
+        if self.iwlinks:
             interwiki = self._interwiki_map()
-            for ids, prefixes, titles in self._columns(self._iwlinks, "iwlinks", "iwl_from", "iwl_prefix", "iwl_title"):
+            for ids, prefixes, titles in self._columns(self.iwlinks, "iwlinks", "iwl_from", "iwl_prefix", "iwl_title"):
                 links = list(map(interwiki.link, prefixes, titles))
                 yield map(int, compress(ids, links)), [_BY_PREFIX.join(link[:3]) for link in links if link]
 
     def _page_rows(self, namespaces: frozenset[int]) -> Iterator[_PageTexts]:
         watched = frozenset(map(str, namespaces))
         names = "id namespace title is_redirect latest links_updated content_model"
-        for columns in self._columns(self._page, "page", *(f"page_{name}" for name in names.split())):
+        for columns in self._columns(self.page, "page", *(f"page_{name}" for name in names.split())):
             ids, spaces, titles, redirects, latests, updates, models = columns
             is_wanted = [
                 space in watched and redirect == "0" and (model or default_model(int(space), title)) == WIKITEXT
@@ -123,9 +118,9 @@ class DumpSource:
             yield map(int, compress(ids, is_wanted)), list(compress(rows, is_wanted))
 
     def _interwiki_map(self) -> InterwikiMap:
-        if not isinstance(self._interwiki, Path):
-            return self._interwiki or InterwikiMap(())
-        rows = list_columns(self._interwiki, "interwiki", ("iw_prefix", "iw_url", "iw_local"))
+        if not isinstance(self.interwiki, Path):
+            return self.interwiki or InterwikiMap(())
+        rows = list_columns(self.interwiki, "interwiki", ("iw_prefix", "iw_url", "iw_local"))
         return InterwikiMap(
             Interwiki(prefix, url, local != "0")
             for columns in rows

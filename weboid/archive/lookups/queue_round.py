@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from math import inf
 from time import monotonic
 from typing import Final
@@ -94,38 +94,29 @@ _Done = tuple[_Task, LookUpResult | None]
 """A task with its result; None = no look-up was needed."""
 
 
+@dataclass(eq=False)
 class QueueRound:
     """One worker's look-ups; `today` is called for each, `stopped` ends it, `show` is called after each batch.
 
     `waits_s`: for so long a sweep waits for the first of all services if that rests.
     """
 
-    def __init__(
-        self,
-        pool: Pool,
-        client: ArchiveClient,
-        services: Sequence[ArchiveService],
-        *,
-        today: Callable[[], int],
-        stopped: asyncio.Event,
-        at_once: int = AT_ONCE,
-        lease_s: float = LEASE_S,
-        show: Callable[[QueueTally], None] | None = None,
-        waits_s: float = 0.0,
-    ) -> None:
+    pool: Pool
+    client: ArchiveClient
+    services: Sequence[ArchiveService]
+    _: KW_ONLY
+    today: Callable[[], int]
+    stopped: asyncio.Event
+    at_once: int = AT_ONCE
+    lease_s: float = LEASE_S
+    show: Callable[[QueueTally], None] | None = None
+    waits_s: float = 0.0
+
+    def __post_init__(self) -> None:
         self.tally = QueueTally()
         self.rests: dict[str, float] = {}
         """By name of a service that rested when it was last wanted: until when, by ``monotonic``."""
-        self._pool = pool
-        self._client = client
-        self._services = services
-        self._today = today
-        self._stopped = stopped
-        self._at_once = at_once
-        self._lease_s = lease_s
-        self._show = show
-        self._waits_s = waits_s
-        self._numbers = playing(services)
+        self._numbers = playing(self.services)
         self._open: dict[UrlKey, _Task] = {}
         self._done: list[_Done] = []
         self._lines: Counter[int] = Counter()
@@ -133,7 +124,7 @@ class QueueRound:
 
     async def run(self) -> None:
         """Sweeps again and again until stopped."""
-        await sweep_until_stopped(self.sweep, self._stopped, what="look-ups of copies", log=log, idle_s=self._pause_s)
+        await sweep_until_stopped(self.sweep, self.stopped, what="look-ups of copies", log=log, idle_s=self._pause_s)
 
     def _pause_s(self) -> float:
         return max(min(self.rest_s or 0.0, _LONGEST_PAUSE_S), _IDLE_S)
@@ -141,22 +132,22 @@ class QueueRound:
     @property
     def rest_s(self) -> float | None:
         """Seconds until the service that is asked for every URL may be asked again; None if it does not rest."""
-        until = self.rests.get(self._services[0].name) if self._services else None
+        until = self.rests.get(self.services[0].name) if self.services else None
         left_s = 0.0 if until is None else until - monotonic()
         return left_s if left_s > 0 else None
 
     async def sweep(self) -> QueueTally:
         """Looks up all that waits; raises StoreError. Ends early if stopped, or if the first of all services rests."""
         await self._sweep_once()
-        while (rest_s := self.rest_s) is not None and rest_s <= self._waits_s and await self._is_more():
-            log.info("look-ups of copies wait for %.0f s, since %s rests", rest_s, self._services[0].name)
-            if await is_stopped_within(self._stopped, rest_s):
+        while (rest_s := self.rest_s) is not None and rest_s <= self.waits_s and await self._is_more():
+            log.info("look-ups of copies wait for %.0f s, since %s rests", rest_s, self.services[0].name)
+            if await is_stopped_within(self.stopped, rest_s):
                 break
             await self._sweep_once()
         return self.tally
 
     async def _is_more(self) -> bool:
-        async with self._pool.connection() as conn:
+        async with self.pool.connection() as conn:
             return any(length.count for length in (await count_queue(conn, limit=1)).values())
 
     async def _sweep_once(self) -> None:
@@ -166,9 +157,9 @@ class QueueRound:
         await self._release()
         supply: asyncio.Queue[_Task | None] = asyncio.Queue(1)  # what one worker holds, no other can look up
         try:
-            async with ending(self._stopped), asyncio.TaskGroup() as group:
+            async with ending(self.stopped), asyncio.TaskGroup() as group:
                 group.create_task(self._supply(supply))
-                for _ in range(self._at_once):
+                for _ in range(self.at_once):
                     group.create_task(self._work(supply))
         except* StoreError as errors:
             raise errors.exceptions[0] from None
@@ -178,7 +169,7 @@ class QueueRound:
 
     @property
     def _is_ended(self) -> bool:
-        return self._stopped.is_set() or self.rest_s is not None
+        return self.stopped.is_set() or self.rest_s is not None
 
     async def _supply(self, supply: asyncio.Queue[_Task | None]) -> None:
         """Leases URLs as they are needed; changes of the store are in the queue before the next ones are leased."""
@@ -192,21 +183,21 @@ class QueueRound:
             _heed_cancellation()
             for task in tasks:
                 await supply.put(task)
-        for _ in range(self._at_once):
+        for _ in range(self.at_once):
             await supply.put(None)
 
     async def _follow(self) -> None:
         """Brings the queue up to the log of changes, and lets what has become old wait again."""
         is_more = True
-        while is_more and not self._stopped.is_set():
-            async with self._pool.connection() as conn:
+        while is_more and not self.stopped.is_set():
+            async with self.pool.connection() as conn:
                 is_more = await follow_changes(conn) > 0
-        async with self._pool.connection() as conn:
-            await record_due_again(conn, self._today())
+        async with self.pool.connection() as conn:
+            await record_due_again(conn, self.today())
 
     async def _lease(self) -> list[_Task]:
-        async with self._pool.connection() as conn:
-            wanted = await lease_wanted(conn, self._today(), limit=max(self._at_once // 2, 1), lease_s=self._lease_s)
+        async with self.pool.connection() as conn:
+            wanted = await lease_wanted(conn, self.today(), limit=max(self.at_once // 2, 1), lease_s=self.lease_s)
             keys = [one.key for one in wanted]
             lookups = await list_lookups(conn, keys) if keys else {}
             snapshots = await list_snapshots(conn, keys) if keys else {}
@@ -234,7 +225,7 @@ class QueueRound:
 
     async def _look_up(self, task: _Task) -> LookUpResult | None:
         """Looks a URL up; None if that is not needed."""
-        day = self._today()
+        day = self.today()
         if is_settled(task.wanted, task.snapshots, task.lookups) or (
             task.changing is not None and not task.changing.is_lifted
         ):
@@ -243,8 +234,8 @@ class QueueRound:
         known = [one.archive for one in task.lookups if one.due > day and not (is_lifted and says_changing(one))]
         try:
             result = await look_up(
-                self._client,
-                self._services,
+                self.client,
+                self.services,
                 wish_of(task.wanted, day),
                 given=given_copies(task.wanted, self._numbers, known),
                 known=known,
@@ -272,13 +263,13 @@ class QueueRound:
             raise
 
     async def _write(self, done: list[_Done]) -> None:
-        day = self._today()
+        day = self.today()
         changed = _Rows()
         for task, result in sorted(done, key=lambda one: one[0].wanted.key):
             changed.add(task, result, day)
         # Of what waits for a service the answers of the others are written, too.
         if changed.days or changed.lookups:
-            async with self._pool.connection() as conn:
+            async with self.pool.connection() as conn:
                 await record_snapshots(conn, changed.snapshots)
                 await record_lookups(conn, changed.lookups)
                 await record_changing(conn, changed.changing, day)
@@ -289,13 +280,13 @@ class QueueRound:
             if is_done or self.rest_s is None:
                 self._open.pop(task.wanted.key, None)
             self._count(result, is_done=is_done)
-        if done and self._show:
-            self._show(self.tally)
+        if done and self.show:
+            self.show(self.tally)
 
     async def _release(self) -> None:
         """Gives back what was not looked up."""
         if keys := sorted(self._open):
-            async with self._pool.connection() as conn:
+            async with self.pool.connection() as conn:
                 await record_released(conn, keys)
         self._open.clear()
 

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
 from weboid.archive.saving.progress import SavingTally
 from weboid.archive.saving.savable import is_well
-from weboid.archive.saving.save_keys import save_headers
 from weboid.archive.service.client import ArchiveClient, Resting
 from weboid.core.archive.addresses import save_request, save_status_request
 from weboid.core.archive.captures import ServiceReply
@@ -32,67 +32,58 @@ _OPTIONS: Final = {
 }
 
 
+@dataclass(eq=False)
 class SavingLimits:
     """The requests that one worker may send to `service`, `daily` captures a day at most; `today` is called each time.
 
-    Raises ConfigError for keys that cannot be used, or that would travel unencrypted.
+    `headers` have the keys of the account.
     """
 
-    def __init__(
-        self,
-        pool: Pool,
-        client: ArchiveClient,
-        service: ArchiveService,
-        tally: SavingTally,
-        *,
-        key: str,
-        secret: str,
-        daily: int,
-        today: Callable[[], int],
-        stopped: asyncio.Event,
-    ) -> None:
-        self._pool = pool
-        self._client = client
-        self._service = service
-        self._tally = tally
-        self._headers = save_headers(service, key, secret)
-        self._daily = daily
-        self._today = today
-        self._stopped = stopped
+    pool: Pool
+    client: ArchiveClient
+    service: ArchiveService
+    tally: SavingTally
+    _: KW_ONLY
+    headers: Mapping[str, str]
+    daily: int
+    today: Callable[[], int]
+    stopped: asyncio.Event
+
+    def __post_init__(self) -> None:
         self._day = self._ended_day = -1
         self._left = self._looked = self._sent = 0
         self._rest_until = 0.0
 
     def begin(self) -> None:
         """Begins a sweep; on a new day the counts begin anew."""
-        if self._day != (day := self._today()):
+        if self._day != (day := self.today()):
             self._day, self._looked, self._sent = day, 0, 0
-        self._tally.why = ""
-        self._left = self._daily
+        self.tally.why = ""
+        self._left = self.daily
 
     @property
     def is_resting(self) -> bool:
         """Returns whether nothing at all is sent for now."""
-        return self._stopped.is_set() or self._rest_until > asyncio.get_running_loop().time()
+        return self.stopped.is_set() or self._rest_until > asyncio.get_running_loop().time()
 
     @property
     def is_ended(self) -> bool:
         """Returns whether nothing more is submitted for now."""
-        return self.is_resting or self._ended_day == self._today()
+        return self.is_resting or self._ended_day == self.today()
 
     @property
     def has_budget(self) -> bool:
         """Returns whether another URL may be looked up and submitted; if not, this day has ended."""
         if self._left < 1:
             self.end("daily-limit", None)
-        elif self._looked >= self._daily * _LOOKUPS_A_SAVE:
+        elif self._looked >= self.daily * _LOOKUPS_A_SAVE:
             self.end("lookup-limit", None)
         return not self.is_ended
 
     def count_lookup(self) -> None:
         """Counts a look-up that is sent for a saving."""
         self._looked += 1
-        self._tally.looked += 1
+        self.tally.looked += 1
 
     def take(self) -> bool:
         """Takes one capture of those that are left; False = there is none, and this day has ended."""
@@ -105,9 +96,9 @@ class SavingLimits:
 
     def end(self, why: str, rest_s: float | None) -> None:
         """Sends nothing more for so many seconds; None = on this day."""
-        self._tally.why = why
+        self.tally.why = why
         if rest_s is None:
-            self._ended_day = self._today()
+            self._ended_day = self.today()
         else:
             self._rest_until = asyncio.get_running_loop().time() + rest_s
 
@@ -118,9 +109,9 @@ class SavingLimits:
             self.end(answer.why or "no-account", None if is_day_over else UNWELL_S)
             return
         self.end(answer.why, None)
-        async with self._pool.connection() as conn:
-            detail = f"{self._service.name} does not accept the keys for saving: {answer.why}"
-            await raise_alarm(conn, AlarmKind.ARCHIVE_SAVING, self._service.name, self._today(), detail)
+        async with self.pool.connection() as conn:
+            detail = f"{self.service.name} does not accept the keys for saving: {answer.why}"
+            await raise_alarm(conn, AlarmKind.ARCHIVE_SAVING, self.service.name, self.today(), detail)
 
     async def open_slots(self) -> int:
         """The number of captures that may be under way, as the service says of itself and of the account."""
@@ -136,27 +127,27 @@ class SavingLimits:
         if account is None:
             await self.end_by(job_status(reply, "user"))
             return 0
-        async with self._pool.connection() as conn:
-            await lower_alarm(conn, AlarmKind.ARCHIVE_SAVING, self._service.name)
-        allowed = self._daily if account.daily_limit is None else min(self._daily, account.daily_limit)
+        async with self.pool.connection() as conn:
+            await lower_alarm(conn, AlarmKind.ARCHIVE_SAVING, self.service.name)
+        allowed = self.daily if account.daily_limit is None else min(self.daily, account.daily_limit)
         self._left = allowed - max(account.daily or 0, self._sent)
         if not account.available:
-            self._tally.why = "no-session"
+            self.tally.why = "no-session"
         return min(AT_ONCE, account.available or 0)
 
     async def ask(self, job: str, *, keys: Mapping[str, str] | None = None) -> ServiceReply:
         """The state of a job, of the service (*system*) or of the account (*user*). Raises Resting."""
-        address = save_status_request(self._service, job)
-        headers = self._headers if keys is None else keys
-        return await self._client.send(self._service, RequestKind.SAVE, address, most=_REPLY_BYTES, headers=headers)
+        address = save_status_request(self.service, job)
+        headers = self.headers if keys is None else keys
+        return await self.client.send(self.service, RequestKind.SAVE, address, most=_REPLY_BYTES, headers=headers)
 
     async def submit(self, url: Url) -> ServiceReply:
         """The reply to a request to save a URL. Raises Resting."""
-        return await self._client.send(
-            self._service,
+        return await self.client.send(
+            self.service,
             RequestKind.SAVE,
-            save_request(self._service),
+            save_request(self.service),
             most=_REPLY_BYTES,
-            headers=self._headers,
+            headers=self.headers,
             form={"url": str(url), **_OPTIONS},
         )

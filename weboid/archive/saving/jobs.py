@@ -5,7 +5,7 @@ later looked for, before it is ever submitted again; nothing counts as saved bef
 """
 
 import asyncio
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Final
 
 from weboid.archive.lookups.look_up_result import GivenCopy
@@ -38,45 +38,37 @@ _SENDING: Final = "sending"
 _NOT_SHOWN: Final = "not-shown"
 
 
+@dataclass(eq=False)
 class SavingJobs:
     """One worker's jobs at `service`; `stopped` leaves them to the next worker."""
 
-    def __init__(
-        self,
-        pool: Pool,
-        service: ArchiveService,
-        limits: SavingLimits,
-        progress: SavingProgress,
-        *,
-        stopped: asyncio.Event,
-        first_poll_s: float = FIRST_POLL_S,
-    ) -> None:
-        self._pool = pool
-        self._service = service
-        self._limits = limits
-        self._progress = progress
-        self._stopped = stopped
-        self._first_poll_s = first_poll_s
+    pool: Pool
+    service: ArchiveService
+    limits: SavingLimits
+    progress: SavingProgress
+    _: KW_ONLY
+    stopped: asyncio.Event
+    first_poll_s: float = FIRST_POLL_S
 
     async def submit(self, saving: Saving) -> None:
         """Has a URL saved, and follows its job to the end."""
-        if not self._limits.take():
-            await self._progress.put(saving, SavingState.WAITING, saving.job)
+        if not self.limits.take():
+            await self.progress.put(saving, SavingState.WAITING, saving.job)
             return
         # A worker that finds it like this after a crash looks for the copy before anything is submitted again.
-        await self._progress.put(saving, SavingState.SENT, None, next_s=JOB_LEASE_S, why=_SENDING)
+        await self.progress.put(saving, SavingState.SENT, None, next_s=JOB_LEASE_S, why=_SENDING)
         try:
-            reply = await self._limits.submit(saving.url)
+            reply = await self.limits.submit(saving.url)
         except Resting as rests:
             await self._rest(saving, SavingState.WAITING, None, rests)
             return
-        self._progress.tally.sent += 1
+        self.progress.tally.sent += 1
         if reply.code is None and reply.fault not in _UNSENT:
-            await self._progress.put(saving, SavingState.SAVED, None, next_s=_CONFIRM_S, why="unanswered")
+            await self.progress.put(saving, SavingState.SAVED, None, next_s=_CONFIRM_S, why="unanswered")
             return
         answer = submitted(reply)
         if answer.job is not None and answer.state in (SaveState.STARTED, SaveState.ALREADY):
-            await self._progress.put(saving, SavingState.SENT, answer.job, next_s=JOB_LEASE_S)
+            await self.progress.put(saving, SavingState.SENT, answer.job, next_s=JOB_LEASE_S)
             await self._follow(replace(saving, job=answer.job), answer.job)
         else:
             await self._settle(saving, answer)
@@ -84,76 +76,76 @@ class SavingJobs:
     async def resume(self, saving: Saving) -> None:
         """Goes on with a URL that another worker, or this one before a stop, has submitted."""
         if saving.job is None:
-            await self._progress.put(saving, SavingState.SAVED, None, next_s=_CONFIRM_S, why="unanswered")
+            await self.progress.put(saving, SavingState.SAVED, None, next_s=_CONFIRM_S, why="unanswered")
         else:
             await self._follow(saving, saving.job)
 
     async def confirm(self, saving: Saving) -> None:
         """Plays, days later, what was saved: from then on it is the URL's snapshot. Raises Resting."""
-        async with self._pool.connection() as conn:
+        async with self.pool.connection() as conn:
             known = (await find_urls(conn, [saving.key])).get(saving.key)
             earlier = (await list_lookups(conn, [saving.key])).get(saving.key, ())
         if known is None:
-            await self._progress.refuse(saving, "not-watched")
+            await self.progress.refuse(saving, "not-watched")
             return
-        given = [] if saving.job is None else [GivenCopy(self._service, taken_of(int(saving.job)), saving.url)]
-        outcome = await self._progress.look_for(saving, known, [self._service], earlier, given=given, since=saving.day)
+        given = [] if saving.job is None else [GivenCopy(self.service, taken_of(int(saving.job)), saving.url)]
+        outcome = await self.progress.look_for(saving, known, [self.service], earlier, given=given, since=saving.day)
         if outcome is LookupOutcome.FOUND:
-            self._progress.tally.shown += 1
+            self.progress.tally.shown += 1
         elif outcome is LookupOutcome.ERROR:
-            await self._progress.put(saving, SavingState.SAVED, saving.job, next_s=DAY_S, why=saving.why)
+            await self.progress.put(saving, SavingState.SAVED, saving.job, next_s=DAY_S, why=saving.why)
         elif saving.job is not None and saving.why != _NOT_SHOWN:
-            await self._progress.put(saving, SavingState.SAVED, saving.job, next_s=_NOT_SHOWN_S, why=_NOT_SHOWN)
+            await self.progress.put(saving, SavingState.SAVED, saving.job, next_s=_NOT_SHOWN_S, why=_NOT_SHOWN)
         else:
-            await self._progress.put_off(saving, _NOT_SHOWN)
+            await self.progress.put_off(saving, _NOT_SHOWN)
 
     async def _follow(self, saving: Saving, job: str) -> None:
         """Asks about a job until it ends, or until it has been asked about often enough."""
-        pause_s = self._first_poll_s
+        pause_s = self.first_poll_s
         for _ in range(POLLS):
-            if await is_stopped_within(self._stopped, pause_s):
-                await self._progress.put(saving, SavingState.SENT, job)
+            if await is_stopped_within(self.stopped, pause_s):
+                await self.progress.put(saving, SavingState.SENT, job)
                 return
             try:
-                reply = await self._limits.ask(job)
+                reply = await self.limits.ask(job)
             except Resting as rests:
                 await self._rest(saving, SavingState.SENT, job, rests)
                 return
             answer = job_status(reply, job)
             if answer.state is SaveState.LATER or answer.state is SaveState.REFUSED:
-                await self._progress.put(saving, SavingState.SENT, job, next_s=answer.rest_s or UNWELL_S)
-                await self._limits.end_by(answer)
+                await self.progress.put(saving, SavingState.SENT, job, next_s=answer.rest_s or UNWELL_S)
+                await self.limits.end_by(answer)
                 return
             # Where the question failed, nothing is known of the job.
             if reply.code == 200 and answer.state is not SaveState.PENDING:
                 await self._settle(saving, answer)
                 return
             pause_s = min(1.5 * pause_s, _LONGEST_POLL_S)
-        await self._progress.put(saving, SavingState.SAVED, None, next_s=_CONFIRM_S, why="pending")
+        await self.progress.put(saving, SavingState.SAVED, None, next_s=_CONFIRM_S, why="pending")
 
     async def _rest(self, saving: Saving, state: SavingState, job: str | None, rests: Resting) -> None:
         """Leaves a URL as it is while the service rests: what was submitted stays so."""
-        await self._progress.put(saving, state, job, next_s=rests.seconds)
-        self._limits.end(rests.why, rests.seconds)
+        await self.progress.put(saving, state, job, next_s=rests.seconds)
+        self.limits.end(rests.why, rests.seconds)
 
     async def _settle(self, saving: Saving, answer: SaveReply) -> None:
         """Records what became of a URL by the service's last word on it."""
         match answer.state:
             case SaveState.SAVED if why := _misfit(saving, answer):
-                await self._progress.refuse(saving, why)
+                await self.progress.refuse(saving, why)
             case SaveState.SAVED | SaveState.ALREADY:
-                self._progress.tally.saved += 1
+                self.progress.tally.saved += 1
                 stamp = None if answer.stamp is None else str(answer.stamp)
-                await self._progress.put(saving, SavingState.SAVED, stamp, next_s=_CONFIRM_S, why=answer.why)
+                await self.progress.put(saving, SavingState.SAVED, stamp, next_s=_CONFIRM_S, why=answer.why)
             case SaveState.NEVER:
-                await self._progress.refuse(saving, answer.why)
+                await self.progress.refuse(saving, answer.why)
             case SaveState.LATER | SaveState.REFUSED:
-                await self._progress.put(
+                await self.progress.put(
                     saving, SavingState.WAITING, None, next_s=answer.rest_s or DAY_S, why=answer.why
                 )
-                await self._limits.end_by(answer)
+                await self.limits.end_by(answer)
             case _:
-                await self._progress.put_off(saving, answer.why)
+                await self.progress.put_off(saving, answer.why)
 
 
 def _misfit(saving: Saving, answer: SaveReply) -> str:

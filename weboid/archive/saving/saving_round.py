@@ -14,7 +14,7 @@ from weboid.archive.saving.account import AT_ONCE, SavingLimits
 from weboid.archive.saving.jobs import FIRST_POLL_S, JOB_LEASE_S, SavingJobs
 from weboid.archive.saving.progress import SavingProgress, SavingTally
 from weboid.archive.saving.savable import unsavable_now, unsavable_url
-from weboid.archive.saving.save_keys import saves_at
+from weboid.archive.saving.save_keys import save_headers, saves_at
 from weboid.archive.service.client import ArchiveClient, Resting
 from weboid.config import Config
 from weboid.core.archive.outcomes import LookupOutcome
@@ -75,7 +75,11 @@ class SavingRound:
         self._farms = tuple(farms)
         self._progress = SavingProgress(pool, client, today=today)
         self._limits = SavingLimits(
-            pool, client, service, self.tally, key=key, secret=secret, daily=daily, today=today, stopped=stopped
+            *(pool, client, service, self.tally),
+            headers=save_headers(service, key, secret),
+            daily=daily,
+            today=today,
+            stopped=stopped,
         )
         self._services = (service, *(other for other in others if other.archive.number != service.archive.number))
         self._jobs = SavingJobs(pool, service, self._limits, self._progress, stopped=stopped, first_poll_s=first_poll_s)

@@ -5,12 +5,11 @@ checker never visits them. A copy at a service that is not to be contacted, or t
 unknown, at first.
 """
 
-import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
-from weboid.archive.service.replays import CitedPlay, Replays
+from weboid.archive.service.replays import CitedPlay
 from weboid.archive.visits.cited_verdict import list_snapshots_from, record_cited_visit
 from weboid.archive.visits.groups import LEASED, GroupVisits, VisitGroup
 from weboid.archive.visits.snapshot_rounds import SnapshotRounds
@@ -18,14 +17,13 @@ from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.captures import Capture
 from weboid.core.archive.visits import MOST_WAIT_DAYS, QUARTER_DAYS
 from weboid.core.observe.observation import Observation
-from weboid.core.record.moment import Moment, planned_hour
-from weboid.core.record.policy import DEFAULT, Policy
+from weboid.core.record.moment import planned_hour
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.url.spellings import archived
 from weboid.core.url.urls import Url
 from weboid.core.verdict.verdict import Verdict
 from weboid.store.archives.cited_copy import CitedCopy, lease_cited, record_cited_due, record_named
-from weboid.store.db.pool import Connection, Pool
+from weboid.store.db.pool import Connection
 from weboid.store.db.rows import KnownUrl
 
 
@@ -48,6 +46,7 @@ class _CitedVisit(NamedTuple):
 _Group = VisitGroup[CitedCopy, KnownUrl, _CitedVisit]
 
 
+@dataclass(eq=False)
 class CitedRounds(GroupVisits[CitedCopy, KnownUrl, _CitedVisit]):
     """One worker's visits to cited copies; snapshots that came from the same copies share their fate.
 
@@ -56,29 +55,16 @@ class CitedRounds(GroupVisits[CitedCopy, KnownUrl, _CitedVisit]):
     """
 
     name = "cited copies"
-    _tally: CitedTally
-
-    def __init__(
-        self,
-        pool: Pool,
-        replays: Replays,
-        snapshots: SnapshotRounds,
-        *,
-        now: Callable[[], Moment],
-        stopped: asyncio.Event,
-        policy: Policy = DEFAULT,
-        allow_many: bool = False,
-        waits: bool = False,
-    ) -> None:
-        super().__init__(pool, replays, now=now, stopped=stopped, policy=policy, allow_many=allow_many)
-        self._snapshots = snapshots
-        self._waits = waits
+    snapshots: SnapshotRounds
+    _: KW_ONLY
+    waits: bool = False
+    _tally: CitedTally = field(init=False, default_factory=CitedTally)
 
     async def sweep(self) -> CitedTally:
         """Visits all cited copies that are due; ends early if stopped. Raises StoreError."""
         self._tally = CitedTally()
-        moment = self._now()
-        if not (self._waits and moment.hour is not None and moment.hour < planned_hour(0, moment.day)):
+        moment = self.now()
+        if not (self.waits and moment.hour is not None and moment.hour < planned_hour(0, moment.day)):
             await self._sweep()
         return self._tally
 
@@ -86,7 +72,7 @@ class CitedRounds(GroupVisits[CitedCopy, KnownUrl, _CitedVisit]):
         return await lease_cited(conn, day, archives, limit=LEASED)
 
     async def _visit(self, copy: CitedCopy, known: KnownUrl, group: _Group) -> None:
-        play = await self._replays.play_cited(known.url)
+        play = await self.replays.play_cited(known.url)
         self._tally.visited += play is not None
         if play is None or play.seen is None:
             await self._put_off(copy, known, is_asked=play is not None)
@@ -112,26 +98,26 @@ class CitedRounds(GroupVisits[CitedCopy, KnownUrl, _CitedVisit]):
         day = self._today
         checked = known.record.checked
         late = 1 if checked is None else max(1, min(day - checked - QUARTER_DAYS, MOST_WAIT_DAYS))
-        async with self._pool.connection() as conn:
+        async with self.pool.connection() as conn:
             await record_cited_due(conn, {copy.key: day + (late if is_asked else QUARTER_DAYS)})
 
     async def _record(self, visit: _CitedVisit) -> None:
         """Writes what was seen of a copy. The snapshots that are this copy share its fate: one request is enough."""
-        verdict = await record_cited_visit(self._pool, visit.known, visit.seen, self._now(), self._policy)
+        verdict = await record_cited_visit(self.pool, visit.known, visit.seen, self.now(), self.policy)
         self._tally.recorded += verdict is not None
         if verdict is Verdict.WORKING and visit.play.named is not None and visit.copy.page is None:
             await self._record_named(visit.copy, visit.known.url, visit.play.named)
         if verdict in (Verdict.WORKING, Verdict.DEAD) and visit.play.replayed is not None:
-            async with self._pool.connection() as conn:
+            async with self.pool.connection() as conn:
                 same = await list_snapshots_from(conn, visit.copy, visit.known.url)
             for snapshot, url in same:
                 if verdict is Verdict.WORKING:
-                    await self._snapshots.verify(snapshot, url, visit.play.replayed)
+                    await self.snapshots.verify(snapshot, url, visit.play.replayed)
                 else:
-                    await self._snapshots.drop(snapshot, url, visit.play.replayed)
+                    await self.snapshots.drop(snapshot, url, visit.play.replayed)
 
     async def _record_named(self, copy: CitedCopy, address: Url, named: Capture) -> None:
         """Keeps what a short address shows, so that it is a snapshot of that page from now on."""
         if (original := archived(named.original)) is not None:
-            async with self._pool.connection() as conn:
+            async with self.pool.connection() as conn:
                 await record_named(conn, copy, address, original, stamp_of(named.taken), self._today)

@@ -10,7 +10,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import ClassVar, Final, Generic, Protocol, TypeVar
 
 from weboid.archive.service.client import Resting
@@ -63,6 +63,7 @@ class VisitGroup(Generic[Copy, Known, Failed]):
     is_open: bool = True
 
 
+@dataclass(eq=False)
 class GroupVisits(ABC, Generic[Copy, Known, Failed]):
     """One worker's visits; `now` is called at every visit, `stopped` ends them in order.
 
@@ -72,23 +73,14 @@ class GroupVisits(ABC, Generic[Copy, Known, Failed]):
     name: ClassVar[str]
     """The copies' name in the log."""
 
-    def __init__(
-        self,
-        pool: Pool,
-        replays: Replays,
-        *,
-        now: Callable[[], Moment],
-        stopped: asyncio.Event,
-        policy: Policy = DEFAULT,
-        allow_many: bool = False,
-    ) -> None:
-        self._pool = pool
-        self._replays = replays
-        self._now = now
-        self._stopped = stopped
-        self._policy = policy
-        self._allow_many = allow_many
-        self._paused: dict[int, int] = {}
+    pool: Pool
+    replays: Replays
+    _: KW_ONLY
+    now: Callable[[], Moment]
+    stopped: asyncio.Event
+    policy: Policy = DEFAULT
+    allow_many: bool = False
+    _paused: dict[int, int] = field(init=False, default_factory=dict)
 
     @abstractmethod
     async def _lease(self, conn: Connection, day: int, archives: Sequence[int]) -> Sequence[tuple[Copy, Known]]:
@@ -108,16 +100,16 @@ class GroupVisits(ABC, Generic[Copy, Known, Failed]):
 
     @property
     def _today(self) -> int:
-        return self._now().day
+        return self.now().day
 
     async def _sweep(self) -> None:
-        async with self._pool.connection() as conn:
+        async with self.pool.connection() as conn:
             excluded = {state.archive for state in await list_services(conn) if state.resting_s > 0}
-        while not self._stopped.is_set():
+        while not self.stopped.is_set():
             day = self._today
             excluded |= {archive for archive, paused in self._paused.items() if paused == day}
-            archives = [archive for archive in self._replays.archives if archive not in excluded]
-            async with self._pool.connection() as conn:
+            archives = [archive for archive in self.replays.archives if archive not in excluded]
+            async with self.pool.connection() as conn:
                 leased = await self._lease(conn, day, archives)
             if not leased:
                 break
@@ -136,7 +128,7 @@ class GroupVisits(ABC, Generic[Copy, Known, Failed]):
         keys = frozenset(copy.key for copy, _ in waiting)
         group: VisitGroup[Copy, Known, Failed] = VisitGroup(archive, keys, iter(waiting))
         try:
-            async with ending(self._stopped):
+            async with ending(self.stopped):
                 async with asyncio.TaskGroup() as tasks:
                     for _ in range(_AT_ONCE):
                         tasks.create_task(self._visit_some(group))
@@ -148,7 +140,7 @@ class GroupVisits(ABC, Generic[Copy, Known, Failed]):
 
     async def _visit_some(self, group: VisitGroup[Copy, Known, Failed]) -> None:
         for copy, known in group.waiting:
-            if self._stopped.is_set() or not group.is_open:
+            if self.stopped.is_set() or not group.is_open:
                 return
             try:
                 await self._visit(copy, known, group)
@@ -163,7 +155,7 @@ class GroupVisits(ABC, Generic[Copy, Known, Failed]):
         What it says to have withdrawn is no failure of its own, unless it shows nothing else: large sites go at once
         (D-140).
         """
-        if not group.failing or self._allow_many:
+        if not group.failing or self.allow_many:
             return False
         try:
             if not await self._is_down(group):
@@ -181,12 +173,12 @@ class GroupVisits(ABC, Generic[Copy, Known, Failed]):
         """
         failed, played = sum(map(self._is_firm, group.failing)), group.playing
         unproven = len(group.failing) - failed
-        async with self._pool.connection() as conn:
+        async with self.pool.connection() as conn:
             samples = await list_samples(conn, group.archive, self._today, limit=_SPARE * CANARIES)
         for snapshot, url in samples:
             if failed + played >= CANARIES:
                 break
-            if snapshot.key in group.keys or (replayed := await self._replays.play(snapshot, url)) is None:
+            if snapshot.key in group.keys or (replayed := await self.replays.play(snapshot, url)) is None:
                 continue
             is_fine = replayed.result in (ReplayResult.PLAYS, ReplayResult.MOVED)
             failed, played = failed + (not is_fine), played + is_fine
@@ -198,12 +190,12 @@ class GroupVisits(ABC, Generic[Copy, Known, Failed]):
         detail = (
             f"{failed + unproven} of {failed + unproven + played} copies do not play, so nothing is held against them"
         )
-        async with self._pool.connection() as conn:
+        async with self.pool.connection() as conn:
             await raise_alarm(conn, AlarmKind.ARCHIVE_DOWN, BY_NUMBER[group.archive].name, self._today, detail)
         return down
 
     async def _lower_alarm(self, archive: int) -> None:
-        async with self._pool.connection() as conn:
+        async with self.pool.connection() as conn:
             await lower_alarm(conn, AlarmKind.ARCHIVE_DOWN, BY_NUMBER[archive].name)
 
     async def _record_canary(self, snapshot: StoredSnapshot, result: ReplayResult) -> None:
@@ -211,5 +203,5 @@ class GroupVisits(ABC, Generic[Copy, Known, Failed]):
         day = self._today
         judgement = visit_judgement(result, day, strikes=0, asked=snapshot.asked, spread=snapshot.key.url_key)
         assert judgement.outcome is VisitOutcome.KEPT
-        async with self._pool.connection() as conn:
+        async with self.pool.connection() as conn:
             await record_visit(conn, snapshot, asked=day, due=judgement.due, strikes=judgement.strikes)

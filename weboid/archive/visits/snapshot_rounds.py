@@ -97,16 +97,16 @@ class SnapshotRounds(GroupVisits[StoredSnapshot, Url, _SnapshotVisit]):
         Returns False if there are too many: then it stays, the alarm is raised, and it is visited again in a week.
         """
         name, day = BY_NUMBER[snapshot.archive].name, self._today
-        async with self._pool.connection() as conn:
+        async with self.pool.connection() as conn:
             counted = await self._counted(conn, snapshot.archive, day)
-            if counted.dropped >= most_drops(counted.kept) and not self._allow_many:
+            if counted.dropped >= most_drops(counted.kept) and not self.allow_many:
                 await raise_alarm(conn, AlarmKind.SNAPSHOTS, name, day, _too_many(counted))
                 await record_visit(conn, snapshot, asked=day, due=day + STRIKE_DAYS, strikes=STRIKES)
                 return False
             if not await _exchange(conn, snapshot, replayed, day):
                 return True
             # What somebody has allowed is not counted against the rest of the quarter.
-            await record_withdrawn(conn, replace(counted, dropped=counted.dropped + (not self._allow_many)))
+            await record_withdrawn(conn, replace(counted, dropped=counted.dropped + (not self.allow_many)))
         log.info("%s no longer has %d of %s (%s): dropped", name, snapshot.stamp, url, replayed.why)
         return True
 
@@ -114,7 +114,7 @@ class SnapshotRounds(GroupVisits[StoredSnapshot, Url, _SnapshotVisit]):
         return await lease_snapshots(conn, day, archives, limit=LEASED)
 
     async def _visit(self, copy: StoredSnapshot, known: Url, group: _Group) -> None:
-        replayed = await self._replays.play(copy, known)
+        replayed = await self.replays.play(copy, known)
         if replayed is None:
             return
         self._tally.visited += 1
@@ -125,7 +125,7 @@ class SnapshotRounds(GroupVisits[StoredSnapshot, Url, _SnapshotVisit]):
         await self._record(visit)
         is_kept = visit.judgement.outcome is VisitOutcome.KEPT
         if is_kept:
-            await record_cited_of(self._pool, copy, known, replayed, self._now(), self._policy)
+            await record_cited_of(self.pool, copy, known, replayed, self.now(), self.policy)
         group.playing += is_kept
         self._tally.kept += is_kept
         self._tally.waiting += not is_kept
@@ -161,13 +161,13 @@ class SnapshotRounds(GroupVisits[StoredSnapshot, Url, _SnapshotVisit]):
         moved = replayed.taken if replayed.result is ReplayResult.MOVED else None
         stamp = None if moved is None else stamp_of(moved)
         due, strikes, preview = judgement.due, judgement.strikes, replayed.preview
-        async with self._pool.connection() as conn:
+        async with self.pool.connection() as conn:
             await record_visit(conn, snapshot, asked=asked, due=due, strikes=strikes, stamp=stamp, preview=preview)
 
     async def _counted(self, conn: Connection, archive: int, day: int) -> Withdrawn:
         """The number dropped of a service in this quarter; with an operator's word a new one begins (D-141)."""
         counted = await find_withdrawn(conn, archive)
-        if counted is not None and 0 <= day - counted.since < QUARTER_DAYS and not self._allow_many:
+        if counted is not None and 0 <= day - counted.since < QUARTER_DAYS and not self.allow_many:
             return counted
         await lower_alarm(conn, AlarmKind.SNAPSHOTS, BY_NUMBER[archive].name)
         if counted is not None and counted.since == day and not counted.dropped:
