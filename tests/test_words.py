@@ -82,7 +82,7 @@ LINES: Final = {
     "web/health": 1230,
     "web/http": 1_631,
     "web/identity": 1030,
-    "web/pages": 2_120,
+    "web/pages": 2_108,
     "web/people": 1_596,
     "web/remote": 80,
     "web/repair": 545,

@@ -41,7 +41,7 @@ from weboid.web.pages.search import match_views
 from weboid.web.request.dead_filter import domain_of
 from weboid.web.request.parameters import LANGUAGE, only
 from weboid.web.request.problem import Problem
-from weboid.web.service import Service, given_in, html_words
+from weboid.web.service import ServiceHandlers, given_in, html_words
 from weboid.web.words import phrases
 from weboid.web.words.messages import Messages
 
@@ -62,10 +62,7 @@ _SPECIALS: Final = {
 _VERDICTS: Final = (Verdict.DEAD, Verdict.DOUBTFUL, Verdict.WORKING, Verdict.UNKNOWN)
 
 
-class DomainPage:
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
+class DomainPage(ServiceHandlers):
     async def page(self, request: web.Request) -> web.Response:
         """The page of one domain, for people; with a wiki also its pages that use the domain."""
         given = given_in(request)

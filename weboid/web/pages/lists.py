@@ -50,7 +50,7 @@ from weboid.web.request.dead_filter import NAMES, dead_filter_of
 from weboid.web.request.parameters import Parameters, category_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
-from weboid.web.service import Service, given_in, html_words, machine_words
+from weboid.web.service import ServiceHandlers, given_in, html_words, machine_words
 from weboid.web.words.phrases import amount_words
 
 ROWS: Final = 100
@@ -96,10 +96,7 @@ class _Query:
         return self.verdict == "doubtful" and self.order is not Order.PLACE
 
 
-class ListPages:
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
+class ListPages(ServiceHandlers):
     async def dead(self, request: web.Request) -> web.StreamResponse:
         """The dead links of a wiki, or the doubtful ones; by page, with a domain by its hosts, or by day."""
         given = given_in(request)

@@ -20,7 +20,7 @@ from weboid.web.request.cursor import PAGES, Cursor
 from weboid.web.request.parameters import Parameters, namespace_of
 from weboid.web.request.problem import Problem
 from weboid.web.request.route import format_of
-from weboid.web.service import Service, given_in, html_words, machine_words
+from weboid.web.service import ServiceHandlers, given_in, html_words, machine_words
 from weboid.web.words.phrases import amount_words
 
 ROWS: Final = 100
@@ -32,10 +32,7 @@ _MOST: Final = Cursor(PAGES, PAGES)
 """The number of a page's links, and the page."""
 
 
-class PagesWithSpam:
-    def __init__(self, service: Service) -> None:
-        self._service = service
-
+class PagesWithSpam(ServiceHandlers):
     async def page(self, request: web.Request) -> web.StreamResponse:
         """The pages of a wiki with spam, each with the number of such links."""
         given, service = given_in(request), self._service
