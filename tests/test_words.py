@@ -39,7 +39,7 @@ LINES: Final = {
     "archive/visits": 903,
     "bot": 2_613,
     "checking": 2_093,
-    "cli": 4_694,
+    "cli": 4_612,
     "cli/processes": 1675,
     "cli/terminal": 467,
     "config": 1150,

@@ -129,10 +129,10 @@ async def test_changes_that_come_by_events_end_as_a_fresh_pass_ends(
                 config,
                 local_feed_store(pool),
                 config.wikis,
-                today=lambda: _DAY,
+                lambda: _DAY,
+                Console(file=StringIO()),
+                server.url,
                 now=lambda: datetime.now(UTC) + timedelta(hours=1),
-                console=Console(file=StringIO()),
-                url=server.url,
                 once=True,
             )
         came = await _rows(pool)

@@ -26,6 +26,7 @@ from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.config import Config
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.moment import Moment
+from weboid.maintain.transaction import in_transaction
 from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.patience import patiently
 from weboid.mechanism.tasks import cancel
@@ -49,11 +50,9 @@ class ArchiveWork(Protocol):
 
     async def run(self) -> None:
         """Works until stopped, whatever fails."""
-        ...
 
     async def sweep(self) -> object:
         """Does all that is to be done now; raises StoreError."""
-        ...
 
 
 @click.command("archive")
@@ -79,7 +78,7 @@ def command(config: Config, once: bool, allow_many: bool, day: int | None) -> No
         async with open_process(config, ProcessRole.ARCHIVE, size=4, lasting=not once) as process:
             pool, console.report = process.store, process.report
             if day is not None:
-                await patiently(partial(_end_rests, pool, day), process.stopped, pool.away)
+                await patiently(in_transaction(pool, record_rests_over, day), process.stopped, pool.away)
             await archive(
                 config,
                 pool,
@@ -114,7 +113,7 @@ async def archive(
     if not config.contact:
         console.print("no contact is configured: set WEBOID_CONTACT, so that archives can reach you", style="yellow")
     stopped = stopped or asyncio.Event()
-    await patiently(partial(_require_scheme, pool), stopped, pool.away)
+    await patiently(in_transaction(pool, require_scheme), stopped, pool.away)
     with bar(console) as shown:
         await _take_in_known(pool, today, stopped)
         async with open_archive_client(config.net, _limiter(pool, today, machine)) as client:
@@ -178,16 +177,6 @@ async def _work(works: Sequence[ArchiveWork], stopped: asyncio.Event, away: Dist
     for end in ends:
         if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
             raise end
-
-
-async def _end_rests(pool: Pool, day: int) -> None:
-    async with pool.connection() as conn:
-        await record_rests_over(conn, day)
-
-
-async def _require_scheme(pool: Pool) -> None:
-    async with pool.connection() as conn:
-        await require_scheme(conn)
 
 
 async def _take_in_known(pool: Pool, today: Callable[[], int], stopped: asyncio.Event) -> None:

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, nullcontext
+from contextlib import nullcontext
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -82,18 +83,8 @@ def command(ctx: click.Context, url: str | None, farm: str, once: bool, server: 
                 ended,
             ):
                 if wikis := _of_farm(watched, farm):
-                    await follow_events(
-                        watched,
-                        core,
-                        wikis,
-                        today=clock(day),
-                        now=moment_now,
-                        console=console,
-                        url=url,
-                        once=once,
-                        stopped=ended,
-                        again=again,
-                    )
+                    work = follow_events(watched, core, wikis, clock(day), console, url, once=once, again=again)
+                    await until(ended, work)
                 elif not once:
                     await ended.wait()
                 is_changed = ended.is_set()
@@ -109,109 +100,90 @@ async def follow_events(
     config: Config,
     core: FeedStore,
     wikis: Sequence[WikiConfig],
-    *,
     today: Callable[[], int],
-    now: Callable[[], datetime],
     console: Console,
     url: str | None = None,
+    *,
+    now: Callable[[], datetime] = moment_now,
     once: bool = False,
-    stopped: asyncio.Event | None = None,
     again: Again = at_once,
 ) -> None:
-    """Follows the streams for these wikis of one farm until `stopped` is set, and reads pages that were handed in.
+    """Follows the streams for these wikis of one farm without end, and reads pages that were handed in.
 
     Raises SourceError if the server has no such streams, and StoreError.
     """
-    stopped = stopped or asyncio.Event()
-    following = _follow(config, core, wikis, today=today, now=now, console=console, url=url, once=once, again=again)
-    await until(stopped, following)
-
-
-async def _follow(
-    config: Config,
-    core: FeedStore,
-    wikis: Sequence[WikiConfig],
-    *,
-    today: Callable[[], int],
-    now: Callable[[], datetime],
-    console: Console,
-    url: str | None,
-    once: bool,
-    again: Again,
-) -> None:
     filters = SpamFilters(core.lists)
     followed = {wiki: await followed_wiki(config, core, wiki, filters, again) for wiki in wikis}
     by_name = {wiki.name.dbname: judged for wiki, judged in followed.items()}
-    async with AsyncExitStack() as stack:
-        client = await stack.enter_async_context(open_client(config.net))
-        shown = stack.enter_context(bar(console, is_counted=False))
-        task = shown.add_task("waiting for events", total=None)
+    rereading = Rereading(config, core, today, now, again)
+    async with open_client(config.net) as client:
+        with bar(console, is_counted=False) as shown:
+            task = shown.add_task("waiting for events", total=None)
 
-        def open_stream(names: str) -> EventStream:
-            return EventStream(url or config.feed.streams, names, client, user_agent=config.net.user_agent)
+            def open_stream(names: str) -> EventStream:
+                return EventStream(url or config.feed.streams, names, client, user_agent=config.net.user_agent)
 
-        def show(done: Applied) -> None:
-            shown.update(task, description=_summary(done, now()))
+            def show(done: Applied) -> None:
+                shown.update(task, description=_summary(done, now()))
 
-        following = Following(core, open_stream, load_streams(), by_name, today=today, now=now, show=show, again=again)
-        stack.callback(lambda: console.print(_summary(following.done, now()), highlight=False))
-        if once:
-            await following.run(once=True)
-            await reread_wikis(config, core, followed, today=today, now=now, again=again)
-        else:
-            rereading = _reread_on(config, core, followed, today=today, now=now, again=again)
-            await until(asyncio.Event(), following.run(), rereading)
-
-
-async def reread_wikis(
-    config: Config,
-    core: FeedStore,
-    followed: Mapping[WikiConfig, FollowedWiki],
-    *,
-    today: Callable[[], int],
-    now: Callable[[], datetime],
-    again: Again = at_once,
-    reported: dict[str, str] | None = None,
-    source: WikiSource | None = None,
-) -> Intake:
-    """Reads, in each of the wikis, the pages that were handed in and whose moment its source has passed.
-
-    Some are read side by side, each from a source of its own unless it is given. If a wiki cannot be read, that is
-    logged unless `reported` has it from the last time, and the pages stay pending.
-    """
-    reported = {} if reported is None else reported
-    total = Intake()
-
-    async def read(wiki: WikiConfig, judged: FollowedWiki) -> None:
-        nonlocal total
-        what = f"pages of {wiki.name} wait to be read again"
-        try:
-            done = await again(partial(_reread, config, core, wiki, judged, source, day=today(), now=now()))
-            total += done
-            reported.pop(what, None)
-        except Exception as error:  # of one wiki: the others' pages are read
-            if reported.get(what) != str(error):
-                reported[what] = str(error)
-                log.warning("%s: %s", what, error, exc_info=None if isinstance(error, WeboidError) else error)
-
-    await side_by_side([partial(read, *each) for each in followed.items()], AT_ONCE)
-    return total
+            following = Following(
+                core, open_stream, load_streams(), by_name, today=today, now=now, show=show, again=again
+            )
+            try:
+                if once:
+                    await following.run(once=True)
+                    await rereading.reread(followed)
+                else:
+                    await until(asyncio.Event(), following.run(), rereading.repeat(followed))
+            finally:
+                console.print(_summary(following.done, now()), highlight=False)
 
 
-async def _reread(
-    config: Config,
-    core: FeedStore,
-    wiki: WikiConfig,
-    judged: FollowedWiki,
-    given: WikiSource | None,
-    *,
-    day: int,
-    now: datetime,
-) -> Intake:
-    if not await core.waiting.list_waiting(judged.wiki, now, 1):
-        return Intake()
-    async with nullcontext(given) if given else open_source(config, wiki) as source:
-        return await reread(core, source, judged, day=day, now=now)
+@dataclass(slots=True)
+class Rereading:
+    """Reads pages that were handed in. What `reported` has from the last time is not logged again."""
+
+    config: Config
+    core: FeedStore
+    today: Callable[[], int]
+    now: Callable[[], datetime] = moment_now
+    again: Again = at_once
+    reported: dict[str, str] = field(default_factory=dict)
+
+    async def reread(self, followed: Mapping[WikiConfig, FollowedWiki], source: WikiSource | None = None) -> Intake:
+        """Reads, in each of the wikis, the pages whose moment its source has passed.
+
+        Some are read side by side, each from a source of its own unless it is given. If a wiki cannot be read, that is
+        logged, and the pages stay pending.
+        """
+        total = Intake()
+
+        async def read(wiki: WikiConfig, judged: FollowedWiki) -> None:
+            nonlocal total
+            what = f"pages of {wiki.name} wait to be read again"
+            try:
+                total += await self.again(partial(self._reread, wiki, judged, source))
+                self.reported.pop(what, None)
+            except Exception as error:  # of one wiki: the others' pages are read
+                if self.reported.get(what) != str(error):
+                    self.reported[what] = str(error)
+                    log.warning("%s: %s", what, error, exc_info=None if isinstance(error, WeboidError) else error)
+
+        await side_by_side([partial(read, *each) for each in followed.items()], AT_ONCE)
+        return total
+
+    async def repeat(self, followed: Mapping[WikiConfig, FollowedWiki]) -> None:
+        """Does so again and again."""
+        while True:
+            await self.reread(followed)
+            await asyncio.sleep(_REREAD_S)
+
+    async def _reread(self, wiki: WikiConfig, judged: FollowedWiki, given: WikiSource | None) -> Intake:
+        day, now = self.today(), self.now()
+        if not await self.core.waiting.list_waiting(judged.wiki, now, 1):
+            return Intake()
+        async with nullcontext(given) if given else open_source(self.config, wiki) as source:
+            return await reread(self.core, source, judged, day=day, now=now)
 
 
 async def followed_wiki(
@@ -241,18 +213,3 @@ def _summary(done: Applied, now: datetime) -> str:
         f"{done.events} events, {lag_s:.0f} s behind; {done.intake.links_new} links came, "
         f"{done.intake.pages_gone} pages went, {done.handed_in} pages to read"
     )
-
-
-async def _reread_on(
-    config: Config,
-    core: FeedStore,
-    followed: Mapping[WikiConfig, FollowedWiki],
-    *,
-    today: Callable[[], int],
-    now: Callable[[], datetime],
-    again: Again,
-) -> None:
-    reported: dict[str, str] = {}
-    while True:
-        await reread_wikis(config, core, followed, today=today, now=now, again=again, reported=reported)
-        await asyncio.sleep(_REREAD_S)

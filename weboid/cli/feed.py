@@ -22,8 +22,9 @@ from weboid.cli.watched import command as watched
 from weboid.config import Config
 from weboid.errors import ConfigError
 from weboid.feed.sweep import take_in
+from weboid.maintain.transaction import in_transaction
 from weboid.store.pages.page import Intake
-from weboid.store.pages.wiki import StoredWiki, record_wiki
+from weboid.store.pages.wiki import record_wiki
 
 _dump_file = click.Path(path_type=Path, exists=True, dir_okay=False)
 _namespaces = click.option("--namespace", "namespaces", type=int, multiple=True, default=(0,), show_default=True)
@@ -72,10 +73,6 @@ def dump(
     console = ProcessConsole()
 
     async def work(long: LongCommand) -> Intake:
-        async def record() -> StoredWiki:
-            async with long.pool.connection() as conn:
-                return await record_wiki(conn, named.farm, name)
-
         with bar(console) as shown:
             task = shown.add_task(f"reading {name}", total=None)
 
@@ -86,7 +83,7 @@ def dump(
             return await take_in(
                 long.pool,
                 source,
-                await long.again(record),
+                await long.again(in_transaction(long.pool, record_wiki, named.farm, name)),
                 named.farm,
                 namespaces=frozenset(namespaces),
                 day=clock(day)(),

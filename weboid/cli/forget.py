@@ -16,6 +16,7 @@ from weboid.core.url.farms import WikiName, farm_named, parse_wiki_name
 from weboid.errors import ConfigError, NotFound
 from weboid.maintain.expiry import ORPHANED_DAYS
 from weboid.maintain.forget import content_of, forget
+from weboid.maintain.transaction import in_transaction
 from weboid.store.pages.wiki import StoredWiki, find_wiki
 from weboid.store.upkeep.forget import STRETCHES
 
@@ -44,11 +45,7 @@ def command(config: Config, wiki: str, confirm: bool, day: int | None) -> None:
     farm = farm_named(name.farm, config.farms)
 
     async def work(long: LongCommand) -> str:
-        async def find() -> StoredWiki | None:
-            async with long.pool.connection() as conn:
-                return await find_wiki(conn, farm, name)
-
-        if (stored := await long.again(find)) is None:
+        if (stored := await long.again(in_transaction(long.pool, find_wiki, farm, name))) is None:
             raise NotFound(f"the database has nothing of {name}")
         is_watched = any(each.name == name for each in (await with_stored(config, long.pool)).wikis)
         if confirm and is_watched:

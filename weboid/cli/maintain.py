@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -23,7 +23,6 @@ from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.cli.watched import with_watched
 from weboid.config import Config
 from weboid.core.record.days import iso
-from weboid.core.record.pace import Pace
 from weboid.core.record.policy import Policy
 from weboid.errors import StoreError
 from weboid.maintain.backup import BackupPlan, back_up_daily
@@ -31,6 +30,7 @@ from weboid.maintain.consistency import AT_ONCE, watch_store
 from weboid.maintain.dataset import publish
 from weboid.maintain.expiry import FEW, ORPHANED_DAYS, SHARE, Expiry, ExpiryPlan, expire, planned
 from weboid.maintain.pace import keep_pace
+from weboid.maintain.transaction import in_transaction
 from weboid.maintain.wal import make_due_base, watch_wal
 from weboid.maintain.wiki_rules import apply_rules
 from weboid.maintain.wiki_totals import count_wikis
@@ -40,7 +40,6 @@ from weboid.store.db.pool import Pool
 from weboid.store.lists.alarms import AlarmBounds, find_health
 from weboid.store.lists.dataset import PARTS, SetKind
 from weboid.store.schedule.process import ProcessRole
-from weboid.store.upkeep.alarm import Alarm
 from weboid.store.upkeep.expiry import Orphans
 from weboid.store.upkeep.partition import count_divided
 
@@ -114,7 +113,7 @@ async def _once(
     """Does the work of one day; returns False if expiry was stopped where it would delete too many URLs."""
     pool = process.store
     again = again_until(process.stopped, pool.away)
-    plan = await again(partial(_planned, pool, day))
+    plan = await again(in_transaction(pool, planned, day))
     _print_held(console, plan)
     if dry_run:
         console.print(f"{iso(day)}: {plan.urls(allow_many=allow_many)} URLs would be deleted")
@@ -130,30 +129,17 @@ async def _once(
         console.print(f"{iso(day)}: {sum(changed)} links of {len(changed)} wikis died or came back by their own rules")
     counted = await count_wikis(pool, day, policy=config.policy, again=again)
     console.print(f"{iso(day)}: the links of {counted} wikis are counted")
-    pace = await again(partial(_keep_pace, pool, config, day))
+    pace = await again(in_transaction(pool, keep_pace, day, config.policy, delay_s=config.crawl.delay))
     console.print(f"{iso(day)}: working links are checked every {pace.interval} days")
     await again(partial(count_divided, pool))
     await again(partial(_back_up, console, pool, config, day))
     await again(partial(_keep_wal, console, pool, config, day))
-    for alarm in await again(partial(_list_alarms, pool, watched, day)):
+    bounds = AlarmBounds.of(watched)
+    health = await again(in_transaction(pool, find_health, day, patience_s=_PATIENCE_S, alarms=bounds))
+    for alarm in health.alarms:
         about = f" {alarm.subject}" if alarm.subject else ""
         console.print(f"alarm {alarm.kind}{about}, since {iso(alarm.since)}: {alarm.detail}", style="red", markup=False)
     return done
-
-
-async def _planned(pool: Pool, day: int) -> ExpiryPlan:
-    async with pool.connection() as conn:
-        return await planned(conn, day)
-
-
-async def _keep_pace(pool: Pool, config: Config, day: int) -> Pace:
-    async with pool.connection() as conn:
-        return await keep_pace(conn, day, config.policy, delay_s=config.crawl.delay)
-
-
-async def _list_alarms(pool: Pool, config: Config, day: int) -> Sequence[Alarm]:
-    async with pool.connection() as conn:
-        return (await find_health(conn, day, patience_s=_PATIENCE_S, alarms=AlarmBounds.of(config))).alarms
 
 
 async def _expire(

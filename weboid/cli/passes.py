@@ -15,7 +15,7 @@ from rich.progress import Progress
 
 from weboid.cli import READ_CONFIG
 from weboid.cli.days import clock, day_option, moment_now
-from weboid.cli.events import AT_ONCE, followed_wiki, reread_wikis
+from weboid.cli.events import AT_ONCE, Rereading, followed_wiki
 from weboid.cli.lists import record_named, refresh_lists
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.remote_process import core_option, open_feeder
@@ -205,16 +205,8 @@ class Feeding:
     async def _reread(
         self, config: Config, wiki: WikiConfig, followed: FollowedWiki, source: WikiSource | None = None
     ) -> None:
-        await reread_wikis(
-            config,
-            self.core,
-            {wiki: followed},
-            today=self.today,
-            now=moment_now,
-            again=self.again,
-            reported=self.reported,
-            source=source,
-        )
+        rereading = Rereading(config, self.core, self.today, again=self.again, reported=self.reported)
+        await rereading.reread({wiki: followed}, source)
 
     async def _try(self, config: Config, wiki: WikiConfig) -> Exception | None:
         """Runs a pass, and prints how it ended; returns why it failed, which is the trouble of this wiki alone."""
