@@ -85,7 +85,7 @@ async def test_a_fault_of_ours_over_one_wiki_leaves_the_others(
                 raise ZeroDivisionError
             return await counted(conn, wiki)
 
-        monkeypatch.setattr(wiki_totals, "find_pages", failing)
+        monkeypatch.setattr("weboid.store.lists.wiki_totals.find_pages", failing)
         assert await count_wikis(stored.pool, 140) == 1
         assert len(await stored.do(list_totals, other.wiki.wiki, 140)) == 1
         assert "not counted today" in caplog.text

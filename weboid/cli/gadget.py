@@ -16,16 +16,8 @@ from weboid.config import Config
 from weboid.errors import ConfigError
 from weboid.net.outbound import open_client
 from weboid.wiki.action import ActionApi, ApiPatience
+from weboid.wiki.gadget import deployment
 from weboid.wiki.gadget.build import NAME, BuiltGadget, built_gadget
-from weboid.wiki.gadget.deployment import (
-    DEFINITIONS,
-    BotPassword,
-    PageEdit,
-    WikiAccount,
-    deploy_gadget,
-    deploy_user_script,
-    sign_in,
-)
 
 _USER: Final = "WEBOID_WIKI_USER"
 _PASSWORD: Final = "WEBOID_WIKI_PASSWORD"
@@ -106,7 +98,7 @@ def _write(gadget: BuiltGadget, folder: Path) -> None:
     click.echo(f"""\
 {folder} has {len(pages)} pages. As an interface administrator of the wiki:
 1. Save each file Gadget-… as the page MediaWiki:Gadget-… (`_` before a language code is `/` in the title).
-2. Add the lines of {_DEFINITION_FILE} to {DEFINITIONS}.
+2. Add the lines of {_DEFINITION_FILE} to {deployment.DEFINITIONS}.
 3. Switch the gadget on in your preferences, or open a page with ?withgadget={NAME}.
 Without that right: save {_USER_SCRIPT_FILE} as User:YOUR NAME/{NAME}.js, and load it in your common.js:
    importScript( 'User:YOUR NAME/{NAME}.js' );
@@ -116,22 +108,22 @@ Without that right: save {_USER_SCRIPT_FILE} as User:YOUR NAME/{NAME}.js, and lo
 async def _deploy(
     config: Config, api: str, build: Callable[..., BuiltGadget], for_user: bool, is_default: bool, is_dry: bool
 ) -> None:
-    password = BotPassword(from_environment(_USER), from_environment(_PASSWORD))
+    password = deployment.BotPassword(from_environment(_USER), from_environment(_PASSWORD))
     if not password.name or not password.password:
         raise ConfigError(f"set {_USER} and {_PASSWORD} to a bot password of the wiki (Special:BotPasswords)")
     summary = f"Weboid's gadget, version {__version__}"
     async with open_client(config.net, has_cookies=True) as client:
-        account = await sign_in(ActionApi(api, client, config.net.user_agent, _PATIENCE), password)
+        account = await deployment.sign_in(ActionApi(api, client, config.net.user_agent, _PATIENCE), password)
         gadget = build(language=account.language)
         if for_user:
-            edits = deploy_user_script(account, gadget, summary, is_dry=is_dry)
+            edits = deployment.deploy_user_script(account, gadget, summary, is_dry=is_dry)
         else:
-            edits = deploy_gadget(account, gadget, summary, is_default=is_default, is_dry=is_dry)
+            edits = deployment.deploy_gadget(account, gadget, summary, is_default=is_default, is_dry=is_dry)
         count = await _show(edits, is_dry)
     _say_next(account, count, for_user, is_dry)
 
 
-async def _show(edits: AsyncIterator[PageEdit], is_dry: bool) -> int:
+async def _show(edits: AsyncIterator[deployment.PageEdit], is_dry: bool) -> int:
     """Prints each edit as it is made, or why it cannot be; returns how many there were."""
     count = 0
     async for edit in edits:
@@ -145,7 +137,7 @@ async def _show(edits: AsyncIterator[PageEdit], is_dry: bool) -> int:
     return count
 
 
-def _say_next(account: WikiAccount, count: int, for_user: bool, is_dry: bool) -> None:
+def _say_next(account: deployment.WikiAccount, count: int, for_user: bool, is_dry: bool) -> None:
     if not count:
         click.echo("everything is saved there already")
     elif is_dry:

@@ -26,22 +26,10 @@ from weboid.core.url.farms import WMFLABS, parse_wiki_name
 from weboid.core.url.keys import key_of
 from weboid.core.url.urls import parse
 from weboid.crawl.round import Round
+from weboid.demo import story
 from weboid.demo.littlearchive import LittleArchive, open_littlearchive
 from weboid.demo.littleweb import LittleWeb, open_littleweb
 from weboid.demo.littlewiki import LittleWiki, open_littlewiki
-from weboid.demo.story import (
-    EXPECTED,
-    LOOKED_UP_UNTIL,
-    QUARTER_DAYS,
-    WIKI,
-    demo_captures,
-    demo_days,
-    demo_excluded,
-    demo_interwiki,
-    demo_pages,
-    demo_settings_page,
-    demo_world,
-)
 from weboid.feed.page_pass import PagePass, PassProgress
 from weboid.maintain.settings_pages import refresh_settings
 from weboid.net.outbound import open_client, open_session
@@ -75,17 +63,20 @@ class Stage:
 @asynccontextmanager
 async def open_stage(config: Config, last_day: int, *, weboid_url: str | None = None) -> AsyncIterator[Stage]:
     """The web, wiki and archive of a story that ends on `last_day`, and a configuration that contacts only them."""
-    days = demo_days(last_day)
+    days = story.demo_days(last_day)
     stage: Stage | None = None
 
     def today() -> int:
         return stage.day if stage else days[0]
 
     async with AsyncExitStack() as stack:
-        web = await stack.enter_async_context(open_littleweb(demo_world(days[0]), day=today))
-        pages, interwiki = [*demo_pages(web.located), demo_settings_page()], demo_interwiki(web.located)
+        web = await stack.enter_async_context(open_littleweb(story.demo_world(days[0]), day=today))
+        pages, interwiki = (
+            [*story.demo_pages(web.located), story.demo_settings_page()],
+            story.demo_interwiki(web.located),
+        )
         wiki = await stack.enter_async_context(open_littlewiki(pages, interwiki=interwiki, weboid_url=weboid_url))
-        captures, excluded = demo_captures(days[0], web.located), demo_excluded(days[0], web.located)
+        captures, excluded = story.demo_captures(days[0], web.located), story.demo_excluded(days[0], web.located)
         archive = await stack.enter_async_context(open_littlearchive(captures, day=today, excluded=excluded))
         stage = Stage(days, days[0], web, wiki, archive, _config(config, web, archive))
         yield stage
@@ -110,10 +101,10 @@ def _config(config: Config, web: LittleWeb, archive: LittleArchive) -> Config:
 async def feed_story(stage: Stage, pool: Pool) -> PassProgress:
     """Reads the little wiki's settings, and runs a pass over it, through its API."""
     async with pool.connection() as conn:
-        wiki = await record_wiki(conn, WMFLABS, parse_wiki_name(WIKI), api=stage.wiki.api_url)
+        wiki = await record_wiki(conn, WMFLABS, parse_wiki_name(story.WIKI), api=stage.wiki.api_url)
     async with open_client(stage.config.net) as client:
         api = ActionApi(stage.wiki.api_url, client, stage.config.net.user_agent, ApiPatience())
-        await refresh_settings(pool, api, wiki, name=WIKI, title=SETTINGS_TITLE, day=stage.days[0])
+        await refresh_settings(pool, api, wiki, name=story.WIKI, title=SETTINGS_TITLE, day=stage.days[0])
     return await _pass_over(stage, pool, wiki, stage.days[0])
 
 
@@ -141,7 +132,7 @@ async def play_story(stage: Stage, pool: Pool, show: Callable[[int, Tally], None
         show(day, tally)
     # Weekly passes would find nothing else: the last of them stands for all.
     async with pool.connection() as conn:
-        wiki = await record_wiki(conn, WMFLABS, parse_wiki_name(WIKI), api=stage.wiki.api_url)
+        wiki = await record_wiki(conn, WMFLABS, parse_wiki_name(story.WIKI), api=stage.wiki.api_url)
     await _pass_over(stage, pool, wiki, stage.days[-1])
 
 
@@ -151,7 +142,7 @@ async def _look_at_copies(stage: Stage, pool: Pool, day: int) -> None:
     services = stage.config.archive.services
     async with open_archive_client(stage.config.net, SharedLimiter(pool, lambda: day)) as client:
         await CopyRounds(pool, client, services, now=lambda: Moment(day), stopped=stopped).sweep()
-        if day <= stage.days[0] + LOOKED_UP_UNTIL:
+        if day <= stage.days[0] + story.LOOKED_UP_UNTIL:
             await QueueRound(pool, client, services, today=lambda: day, stopped=stopped).sweep()
     async with pool.connection() as conn:
         await follow_changes(conn)
@@ -160,12 +151,12 @@ async def _look_at_copies(stage: Stage, pool: Pool, day: int) -> None:
 
 async def _hasten(stage: Stage, pool: Pool, day: int) -> None:
     """Makes the next visits to kept copies due soon: the story has not the time for a quarter."""
-    keys = [key_of(parse(stage.web.located(url))) for url in EXPECTED]
+    keys = [key_of(parse(stage.web.located(url))) for url in story.EXPECTED]
     async with pool.connection() as conn:
         for kept in (await list_snapshots(conn, keys)).values():
             for snapshot in kept:
-                if snapshot.due > day + QUARTER_DAYS:
-                    due = day + QUARTER_DAYS
+                if snapshot.due > day + story.QUARTER_DAYS:
+                    due = day + story.QUARTER_DAYS
                     await record_visit(conn, snapshot, asked=snapshot.asked, due=due, strikes=snapshot.strikes)
 
 

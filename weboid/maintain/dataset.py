@@ -20,22 +20,7 @@ from weboid.core.record.status import Status
 from weboid.core.verdict.report_json import state_word
 from weboid.core.verdict.verdict import finding_of
 from weboid.store.db.pool import Connection, Pool
-from weboid.store.lists.dataset import (
-    PARTS,
-    DataSet,
-    HostStatus,
-    SetKind,
-    UsedUrl,
-    delete_sets,
-    find_piece,
-    find_progress,
-    list_pieces,
-    list_statuses,
-    list_urls,
-    list_whole,
-    record_file,
-    record_piece,
-)
+from weboid.store.lists import dataset
 from weboid.store.pages.wiki import list_wikis
 from weboid.store.upkeep.expiry import BEFORE_ALL
 
@@ -43,9 +28,9 @@ PERIOD_DAYS: Final = 7
 KEPT_DAYS: Final = 28
 URLS: Final = 5_000
 """URLs in one piece: what is in memory at a time."""
-COLUMNS: Final[dict[SetKind, tuple[str, ...]]] = {
-    SetKind.HOSTS: ("wiki", "host", "status", "state", "urls", "uses", "dead"),
-    SetKind.URLS: ("url", "verdict", "reason", "since", "checked", "uses", "wikis"),
+COLUMNS: Final[dict[dataset.SetKind, tuple[str, ...]]] = {
+    dataset.SetKind.HOSTS: ("wiki", "host", "status", "state", "urls", "uses", "dead"),
+    dataset.SetKind.URLS: ("url", "verdict", "reason", "since", "checked", "uses", "wikis"),
 }
 
 
@@ -56,29 +41,29 @@ async def publish(
 
     `show` gets the number of parts that are there, of `PARTS` for each kind.
     """
-    made = [await _publish(pool, day, kind, policy, show) for kind in SetKind]
+    made = [await _publish(pool, day, kind, policy, show) for kind in dataset.SetKind]
     async with pool.connection() as conn:
-        for whole in await list_whole(conn):
+        for whole in await dataset.list_whole(conn):
             await _record_whole(conn, *whole)
         if any(made):
-            await delete_sets(conn, day - KEPT_DAYS)
+            await dataset.delete_sets(conn, day - KEPT_DAYS)
     return any(made)
 
 
-async def _publish(pool: Pool, day: int, kind: SetKind, policy: Policy, show: Callable[[int], None]) -> bool:
+async def _publish(pool: Pool, day: int, kind: dataset.SetKind, policy: Policy, show: Callable[[int], None]) -> bool:
     async with pool.connection() as conn:
-        progress = await find_progress(conn, kind)
+        progress = await dataset.find_progress(conn, kind)
         farms = sorted({wiki.farm for wiki in await list_wikis(conn)})
     day, start = _next(progress, day)
-    if start == PARTS or not farms:
+    if start == dataset.PARTS or not farms:
         return False
-    for part in range(start, PARTS):
+    for part in range(start, dataset.PARTS):
         async with pool.connection() as conn:
-            if kind is SetKind.HOSTS:
+            if kind is dataset.SetKind.HOSTS:
                 await _record_hosts(conn, day, farms, part)
             else:
                 await _record_urls(conn, day, farms, part, policy)
-        show(kind * PARTS + part + 1)
+        show(kind * dataset.PARTS + part + 1)
     return True
 
 
@@ -87,17 +72,17 @@ def _next(progress: tuple[int, int] | None, day: int) -> tuple[int, int]:
     if progress is None:
         return day, 0
     begun, parts = progress
-    if parts < PARTS:
+    if parts < dataset.PARTS:
         return begun, parts
-    return (day, 0) if day - begun >= PERIOD_DAYS else (begun, PARTS)
+    return (day, 0) if day - begun >= PERIOD_DAYS else (begun, dataset.PARTS)
 
 
 async def _record_hosts(conn: Connection, day: int, farms: Sequence[int], part: int) -> None:
-    rows = {farm: list(some) for farm, some in groupby(await list_statuses(conn, part), lambda row: row.farm)}
+    rows = {farm: list(some) for farm, some in groupby(await dataset.list_statuses(conn, part), lambda row: row.farm)}
     for farm in farms:
         own = rows.get(farm, [])
-        body = _member(map(_host_line, own), SetKind.HOSTS, has_head=part == 0)
-        await record_piece(conn, day, farm, SetKind.HOSTS, part, lines=len(own), body=body)
+        body = _member(map(_host_line, own), dataset.SetKind.HOSTS, has_head=part == 0)
+        await dataset.record_piece(conn, day, farm, dataset.SetKind.HOSTS, part, lines=len(own), body=body)
 
 
 async def _record_urls(conn: Connection, day: int, farms: Sequence[int], part: int, policy: Policy) -> None:
@@ -105,32 +90,34 @@ async def _record_urls(conn: Connection, day: int, farms: Sequence[int], part: i
     pieces = dict.fromkeys(farms, 0)
     last = BEFORE_ALL
     while True:
-        urls, after = await list_urls(conn, part, last, limit=URLS)
+        urls, after = await dataset.list_urls(conn, part, last, limit=URLS)
         lines: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
         for url in urls:
             lines[url.farm].append(_url_line(url, policy))
         for farm in farms:
             own = lines[farm]
             if own or (after is None and not pieces[farm]):
-                body = _member(own, SetKind.URLS, has_head=not part and not pieces[farm])
-                await record_piece(conn, day, farm, SetKind.URLS, part, pieces[farm], lines=len(own), body=body)
+                body = _member(own, dataset.SetKind.URLS, has_head=not part and not pieces[farm])
+                await dataset.record_piece(
+                    conn, day, farm, dataset.SetKind.URLS, part, pieces[farm], lines=len(own), body=body
+                )
                 pieces[farm] += 1
         if after is None:
             return
         last = after
 
 
-def _host_line(row: HostStatus) -> tuple[Any, ...]:
+def _host_line(row: dataset.HostStatus) -> tuple[Any, ...]:
     return row.dbname, row.host, row.status, state_word(Status(row.status)), row.urls, row.uses, row.dead
 
 
-def _url_line(used: UsedUrl, policy: Policy) -> tuple[Any, ...]:
+def _url_line(used: dataset.UsedUrl, policy: Policy) -> tuple[Any, ...]:
     found = finding_of(used.record, used.host, policy)
     days = ("" if day is None else iso(day) for day in (found.since, used.record.checked))
     return str(used.url), found.verdict.word, found.reason.word if found.reason else "", *days, used.uses, used.wikis
 
 
-def _member(lines: Iterable[Sequence[Any]], kind: SetKind, *, has_head: bool) -> bytes:
+def _member(lines: Iterable[Sequence[Any]], kind: dataset.SetKind, *, has_head: bool) -> bytes:
     """Lines of CSV (RFC 4180) as a complete gzip file; the same bytes whenever it is made."""
     text = io.StringIO()
     writer = csv.writer(text)
@@ -143,8 +130,8 @@ def _member(lines: Iterable[Sequence[Any]], kind: SetKind, *, has_head: bool) ->
 async def _record_whole(conn: Connection, day: int, farm: int, kind: int) -> None:
     """Lists a file with its sums, once all of its parts are there."""
     digest, lines, size = hashlib.sha256(), 0, 0
-    for piece in await list_pieces(conn, day, farm, kind):
-        digest.update(await find_piece(conn, day, farm, kind, piece) or b"")
+    for piece in await dataset.list_pieces(conn, day, farm, kind):
+        digest.update(await dataset.find_piece(conn, day, farm, kind, piece) or b"")
         lines += piece.lines
         size += piece.size
-    await record_file(conn, DataSet(day, farm, "", kind, lines, size, digest.digest()))
+    await dataset.record_file(conn, dataset.DataSet(day, farm, "", kind, lines, size, digest.digest()))

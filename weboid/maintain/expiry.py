@@ -24,20 +24,9 @@ from weboid.store.schedule.second_look import delete_past_looks
 from weboid.store.schedule.turn import delete_past
 from weboid.store.site.ordered import expire_places
 from weboid.store.site.task import expire_entries
+from weboid.store.upkeep import expiry
 from weboid.store.upkeep.alarm import AlarmKind, lower_before, record_alarms
 from weboid.store.upkeep.big_death import delete_past_words
-from weboid.store.upkeep.expiry import (
-    BEFORE_ALL,
-    Orphans,
-    count_urls,
-    count_urls_of,
-    expire_changes,
-    expire_faces,
-    expire_specials,
-    expire_urls,
-    list_orphans,
-    list_over,
-)
 from weboid.store.urls.card import delete_past_cards
 from weboid.store.urls.repaired import record_unknown
 
@@ -67,15 +56,15 @@ class ExpiryPlan:
     """
 
     until: int
-    wikis: tuple[Orphans, ...]
-    many: tuple[Orphans, ...] = ()
+    wikis: tuple[expiry.Orphans, ...]
+    many: tuple[expiry.Orphans, ...] = ()
 
     def urls(self, *, allow_many: bool = True) -> int:
         """The number of URLs that it deletes."""
         return sum(each.free for each in self.wikis if allow_many or each not in self.many)
 
     @property
-    def holding(self) -> tuple[Orphans, ...]:
+    def holding(self) -> tuple[expiry.Orphans, ...]:
         """The wikis of which some URLs wait for the end of a pass."""
         return tuple(each for each in self.wikis if each.free < each.urls)
 
@@ -102,17 +91,17 @@ async def planned(conn: Connection, day: int) -> ExpiryPlan:
     Each wiki is guarded by itself: of its URLs those go that were orphaned before its last completed pass, as until
     then a page of it may still use them (U-8, D-495).
     """
-    wikis = await list_over(conn, day - ORPHANED_DAYS)
+    wikis = await expiry.list_over(conn, day - ORPHANED_DAYS)
     many = [each for each in wikis if each.guarded and each.free > FEW and await _is_too_many(conn, each)]
     return ExpiryPlan(day - ORPHANED_DAYS, tuple(wikis), tuple(many))
 
 
-async def _is_too_many(conn: Connection, orphans: Orphans) -> bool:
+async def _is_too_many(conn: Connection, orphans: expiry.Orphans) -> bool:
     # Counting stops at the limit: with so many URLs the share is small enough.
     if not orphans.wiki:
-        return await count_urls(conn, limit=SHARE * orphans.free) < SHARE * orphans.free
+        return await expiry.count_urls(conn, limit=SHARE * orphans.free) < SHARE * orphans.free
     rest = (SHARE - 1) * orphans.free
-    return await count_urls_of(conn, orphans.wiki, limit=rest) < rest
+    return await expiry.count_urls_of(conn, orphans.wiki, limit=rest) < rest
 
 
 async def expire(
@@ -135,18 +124,18 @@ async def expire(
     alarms = {} if allow_many else {each.name: _too_many(each) for each in plan.many}
     await again(in_transaction(pool, record_alarms, AlarmKind.EXPIRY_STOPPED, alarms, day))
     done, held = Expiry(), plan.held(allow_many=allow_many)
-    after = BEFORE_ALL
+    after = expiry.BEFORE_ALL
     while last := await again(partial(_expire_urls, pool, after, plan.until, held, batch, done)):
         show(done)
         after = last
     share = _LOG_SHARE * (day % (BUCKETS // _LOG_SHARE))
     for first in range(share, share + _LOG_SHARE, _LOG_STEP):
         buckets = range(first, first + _LOG_STEP)
-        await again(in_transaction(pool, expire_changes, day, buckets, kept_days=log_days))
-    while gone := await again(in_transaction(pool, expire_specials, day, limit=batch)):
+        await again(in_transaction(pool, expiry.expire_changes, day, buckets, kept_days=log_days))
+    while gone := await again(in_transaction(pool, expiry.expire_specials, day, limit=batch)):
         done.specials += gone
         show(done)
-    while await again(in_transaction(pool, expire_faces, day, limit=batch)):
+    while await again(in_transaction(pool, expiry.expire_faces, day, limit=batch)):
         pass
     while gone := await again(in_transaction(pool, expire_reports, day, limit=batch)):
         done.reports += gone
@@ -163,7 +152,7 @@ async def expire(
     return done
 
 
-def _too_many(orphans: Orphans) -> str:
+def _too_many(orphans: expiry.Orphans) -> str:
     return f"{orphans.free} URLs would be deleted, over one in {SHARE}: find out why so many are without use"
 
 
@@ -172,10 +161,10 @@ async def _expire_urls(
 ) -> UrlKey | None:
     """Deletes the expired URLs after a key, a batch of them; returns the last, None after all."""
     async with pool.connection() as conn:
-        keys = await list_orphans(conn, after, until, limit=batch, held=held)
+        keys = await expiry.list_orphans(conn, after, until, limit=batch, held=held)
         if not keys:
             return None
-        expired = await expire_urls(conn, keys, until, held)
+        expired = await expiry.expire_urls(conn, keys, until, held)
     done.urls += expired.urls
     done.hosts += expired.hosts
     done.used += expired.used

@@ -23,24 +23,9 @@ from weboid.store.db.key_scheme import require_scheme
 from weboid.store.db.pool import Pool
 from weboid.store.lists.links import list_stretch
 from weboid.store.pages.wiki import list_wikis
+from weboid.store.urls import wiki_dead
 from weboid.store.urls.lock import lock_urls_and_hosts
 from weboid.store.urls.repaired import record_repaired
-from weboid.store.urls.wiki_dead import (
-    LEAST,
-    STRETCH,
-    HostSpot,
-    Judged,
-    OwnSpot,
-    judge_uses,
-    list_of_hosts,
-    list_own,
-    list_permadead_hosts,
-    list_shown,
-    list_with_rules,
-    record_applied,
-    record_for_wikis,
-    record_rules,
-)
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +39,7 @@ _Shown = Mapping[UrlKey, set[bool]]
 class Difference(NamedTuple):
     """A URL that is, by its wiki's rules, other than by the wiki's log or on its list of dead links."""
 
-    judged: Judged
+    judged: wiki_dead.Judged
     detail: str
 
 
@@ -62,7 +47,7 @@ async def apply_rules(pool: Pool, day: int, *, policy: Policy = DEFAULT, again: 
     """Records the rules of all wikis and judges by them what may have changed; returns by wiki how many URLs did."""
     own = await again(partial(_record_all, pool, policy))
     changed: Counter[int] = Counter()
-    for each in await again(in_transaction(pool, list_with_rules)):
+    for each in await again(in_transaction(pool, wiki_dead.list_with_rules)):
         try:
             found = await judge_wiki(pool, each.wiki, day, every=not each.applied, again=again)
         except StoreError:
@@ -71,7 +56,7 @@ async def apply_rules(pool: Pool, day: int, *, policy: Policy = DEFAULT, again: 
             log.exception("the rules of wiki %d are not applied today", each.wiki)
             continue
         changed[each.wiki] += sum(each.judged.is_dead is not each.judged.was_dead for each in found)
-        await again(partial(_record_applied, pool, each.wiki, each.wiki not in own))
+        await again(in_transaction(pool, wiki_dead.record_applied, each.wiki, ends=each.wiki not in own))
     return +changed
 
 
@@ -91,19 +76,14 @@ async def _record_all(pool: Pool, policy: Policy) -> set[int]:
     """Records the rules of wikis; returns the wikis that have some of their own."""
     own: set[int] = set()
     async with pool.connection() as conn:
-        had = {each.wiki for each in await list_with_rules(conn)}
+        had = {each.wiki for each in await wiki_dead.list_with_rules(conn)}
         for wiki in await list_wikis(conn):
             rules = rules_of(await find_settings(conn, wiki.wiki), policy)
             if rules != WikiRules(policy):
                 own.add(wiki.wiki)
             if wiki.wiki in own | had:
-                await record_rules(conn, wiki.wiki, rules)
+                await wiki_dead.record_rules(conn, wiki.wiki, rules)
     return own
-
-
-async def _record_applied(pool: Pool, wiki: int, ends: bool) -> None:
-    async with pool.connection() as conn:
-        await record_applied(conn, wiki, ends=ends)
 
 
 async def _judge(pool: Pool, wiki: int, shown: _Shown, day: int, writes: bool) -> list[Difference]:
@@ -112,10 +92,10 @@ async def _judge(pool: Pool, wiki: int, shown: _Shown, day: int, writes: bool) -
             await require_scheme(conn)
             originals = await list_originals(conn, shown)
             await lock_urls_and_hosts(conn, originals.union(shown))
-            judged = await record_for_wikis(conn, shown, day, wiki)
+            judged = await wiki_dead.record_for_wikis(conn, shown, day, wiki)
             await record_repaired(conn, originals)
         else:
-            judged = await judge_uses(conn, shown, wiki)
+            judged = await wiki_dead.judge_uses(conn, shown, wiki)
     return [
         Difference(each, f"by the wiki's rules {each.after.word}, by its log {'dead' if each.was_dead else 'not dead'}")
         for each in judged
@@ -129,23 +109,23 @@ async def _stretches(pool: Pool, wiki: int, every: bool, again: Again) -> AsyncI
         begin = 0
         while pages := await again(in_transaction(pool, partial(list_stretch, limit=_PAGES), wiki, begin)):
             uses = [(page, key) for page, keys in pages for key in keys]
-            found = list((await again(in_transaction(pool, list_shown, wiki, uses))).items())
-            for some in batches(found, STRETCH):
+            found = list((await again(in_transaction(pool, wiki_dead.list_shown, wiki, uses))).items())
+            for some in batches(found, wiki_dead.STRETCH):
                 yield dict(some)
             begin = pages[-1][0] + 1
-    spot: OwnSpot | None = OwnSpot(0, UrlKey(0, LEAST, LEAST))
+    spot: wiki_dead.OwnSpot | None = wiki_dead.OwnSpot(0, UrlKey(0, wiki_dead.LEAST, wiki_dead.LEAST))
     while spot is not None and not every:
-        links = await again(in_transaction(pool, list_own, wiki, spot))
+        links = await again(in_transaction(pool, wiki_dead.list_own, wiki, spot))
         shown: defaultdict[UrlKey, set[bool]] = defaultdict(set)
         for link, is_shown in links:
             shown[link.key].add(is_shown)
         if shown:
             yield shown
         spot = links[-1][0] if links else None
-    for first in await again(in_transaction(pool, list_permadead_hosts, wiki)):
-        place: HostSpot | None = HostSpot(first, LEAST)
+    for first in await again(in_transaction(pool, wiki_dead.list_permadead_hosts, wiki)):
+        place: wiki_dead.HostSpot | None = wiki_dead.HostSpot(first, wiki_dead.LEAST)
         while place is not None:
-            urls = await again(in_transaction(pool, list_of_hosts, wiki, first, place))
+            urls = await again(in_transaction(pool, wiki_dead.list_of_hosts, wiki, first, place))
             if urls:
                 yield {key: {is_shown} for _, key, is_shown in urls}
             place = urls[-1][0] if urls else None

@@ -23,17 +23,8 @@ from weboid.mechanism.slices import batches
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import HostKey
+from weboid.store.lists import wiki_totals
 from weboid.store.lists.links import START, list_stretch, verdict_on
-from weboid.store.lists.wiki_totals import (
-    DeadPlace,
-    PlaceKind,
-    WikiTotal,
-    count_changed,
-    find_pages,
-    list_dead,
-    list_hosts,
-    record_totals,
-)
 from weboid.store.pages.wiki import list_wikis
 from weboid.store.urls.url import find_urls
 
@@ -61,8 +52,8 @@ async def count_wikis(pool: Pool, day: int, *, policy: Policy = DEFAULT, again: 
             pages, looked, links, doubtful = await _sample(pool, wiki.wiki, policy, again)
             share = pages / looked if looked else 0
             about = (round(links * share), dead, repaired, round(doubtful * share))
-            total = WikiTotal(day - 1, pages, *about, *changed.get(wiki.wiki, (0, 0)), looked < pages)
-            await again(in_transaction(pool, record_totals, wiki.wiki, total, places))
+            total = wiki_totals.WikiTotal(day - 1, pages, *about, *changed.get(wiki.wiki, (0, 0)), looked < pages)
+            await again(in_transaction(pool, wiki_totals.record_totals, wiki.wiki, total, places))
         except StoreError:
             raise
         except Exception:
@@ -78,41 +69,41 @@ async def _count_changed(pool: Pool, day: int, again: Again) -> Mapping[int, tup
     back: Counter[int] = Counter()
     after: int | None = 0
     while after is not None:
-        after, found = await again(in_transaction(pool, partial(count_changed, limit=LINES), day, after))
+        after, found = await again(in_transaction(pool, partial(wiki_totals.count_changed, limit=LINES), day, after))
         died.update({wiki: each[0] for wiki, each in found.items()})
         back.update({wiki: each[1] for wiki, each in found.items()})
     return {wiki: (died[wiki], back[wiki]) for wiki in died}
 
 
-async def _count_dead(pool: Pool, wiki: int, again: Again) -> tuple[list[DeadPlace], int, int]:
+async def _count_dead(pool: Pool, wiki: int, again: Again) -> tuple[list[wiki_totals.DeadPlace], int, int]:
     """The places of the dead links of a wiki, their number, and that of those that are repaired."""
     hosts: dict[bool, Counter[HostKey]] = {False: Counter(), True: Counter()}
     spaces: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
     page, key = START
-    while links := await again(in_transaction(pool, partial(list_dead, limit=STRETCH), wiki, page, key)):
+    while links := await again(in_transaction(pool, partial(wiki_totals.list_dead, limit=STRETCH), wiki, page, key)):
         for link in links:
             hosts[link.repaired][HostKey(link.key.bucket, link.key.host_key)] += 1
             spaces[link.repaired][str(link.namespace)] += 1
         page, key = links[-1].page, links[-1].key
     domains: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
     for some in batches(list(hosts[False].keys() | hosts[True].keys()), STRETCH):
-        for host, name in (await again(in_transaction(pool, list_hosts, some))).items():
+        for host, name in (await again(in_transaction(pool, wiki_totals.list_hosts, some))).items():
             domain = registrable_domain(name)
             for is_repaired, counted in domains.items():
                 counted[domain] += hosts[is_repaired][host]
-    places = [*_worst(PlaceKind.DOMAIN, domains), *_worst(PlaceKind.NAMESPACE, spaces)]
+    places = [*_worst(wiki_totals.PlaceKind.DOMAIN, domains), *_worst(wiki_totals.PlaceKind.NAMESPACE, spaces)]
     return places, spaces[False].total() + spaces[True].total(), spaces[True].total()
 
 
-def _worst(kind: PlaceKind, counted: Mapping[bool, Counter[str]]) -> list[DeadPlace]:
+def _worst(kind: wiki_totals.PlaceKind, counted: Mapping[bool, Counter[str]]) -> list[wiki_totals.DeadPlace]:
     dead = counted[False] + counted[True]
     worst = nlargest(_WORST, dead, key=lambda subject: (dead[subject], subject))
-    return [DeadPlace(kind, subject, dead[subject], counted[True][subject]) for subject in worst]
+    return [wiki_totals.DeadPlace(kind, subject, dead[subject], counted[True][subject]) for subject in worst]
 
 
 async def _sample(pool: Pool, wiki: int, policy: Policy, again: Again) -> tuple[int, int, int, int]:
     """The number of a wiki's pages, and of those that were looked at, of their links, and of the doubtful ones."""
-    pages, first, last = await again(in_transaction(pool, find_pages, wiki))
+    pages, first, last = await again(in_transaction(pool, wiki_totals.find_pages, wiki))
     step = (last - first + 1) / SAMPLES
     is_whole = pages <= SAMPLES * SAMPLED
     urls: list[list[UrlKey]] = []

@@ -16,18 +16,9 @@ from typing import Final, TypeVar
 from weboid.core.url.link_kind import InterwikiLink
 from weboid.core.url.mediawiki import stored_url
 from weboid.core.wikitext.titles import Namespace, NamespaceNames, PageSpot
+from weboid.wiki import source
 from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.mariadb import Access, MariaDb, QueryPatience, Refused, Row, has_statement, statement
-from weboid.wiki.source import (
-    WIKITEXT,
-    PageLinks,
-    PageState,
-    Selection,
-    WalkBatch,
-    all_links,
-    clean_text,
-    default_model,
-)
 
 _MOST_REDIRECTS: Final = 5
 """Redirects in a row that are followed; MediaWiki's API follows them all."""
@@ -71,7 +62,7 @@ class ReplicaSource:
     async def find_namespaces(self) -> Sequence[Namespace]:
         return self._names
 
-    async def walk(self, selection: Selection, place: str = "") -> AsyncGenerator[WalkBatch, None]:
+    async def walk(self, selection: source.Selection, place: str = "") -> AsyncGenerator[source.WalkBatch, None]:
         """As in WikiSource, by page id; the place is the last id. A place of another source is ignored."""
         after = int(place) if place.isascii() and place.isdigit() else 0
         while True:
@@ -79,21 +70,21 @@ class ReplicaSource:
             if last is None:
                 return
             after = last
-            yield WalkBatch(pages, str(after))
+            yield source.WalkBatch(pages, str(after))
 
-    async def find_states(self, ids: Sequence[int]) -> list[PageState]:
-        found: list[PageState] = []
+    async def find_states(self, ids: Sequence[int]) -> list[source.PageState]:
+        found: list[source.PageState] = []
         await self._by_pages(self._db, "states", sorted(set(ids)), lambda rows: list(map(_state, rows)), found.extend)
         return found
 
-    async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[PageLinks]:
+    async def find_pages(self, *, ids: Sequence[int] = (), titles: Sequence[str] = ()) -> list[source.PageLinks]:
         """As in WikiSource; a first letter may be lower-case where the wiki's titles begin with capitals."""
         states = {state.page: state for state in await self.find_states(ids)}
         states |= {state.page: state for state in await self._titled(titles)}
-        watched = [state for _, state in sorted(states.items()) if state.model == WIKITEXT]
+        watched = [state for _, state in sorted(states.items()) if state.model == source.WIKITEXT]
         links = await self._links_of([state.page for state in watched])
         return [
-            PageLinks(
+            source.PageLinks(
                 state.page, state.namespace, state.title, state.latest, state.mark, *links.get(state.page, _NO_LINKS)
             )
             for state in watched
@@ -107,7 +98,7 @@ class ReplicaSource:
         for db in {self._db, self._links}:
             await db.close()
 
-    async def _stretch(self, selection: Selection, after: int) -> tuple[list[PageState], int | None]:
+    async def _stretch(self, selection: source.Selection, after: int) -> tuple[list[source.PageState], int | None]:
         """The next pages of a walk, and the page id of the last row, if there is any."""
         name = selection.statement
         members = f"links_{name.removeprefix('select_')}"
@@ -164,10 +155,10 @@ class ReplicaSource:
                 found[int(page or 0)].append(link)
         return found
 
-    async def _titled(self, titles: Sequence[str]) -> list[PageState]:
+    async def _titled(self, titles: Sequence[str]) -> list[source.PageState]:
         """The pages with these titles, or those that they redirect to."""
         places = {tuple(spots) for title in titles if (spots := self._namespaces.spots(title))}
-        found: dict[int, PageState] = {}
+        found: dict[int, source.PageState] = {}
         for _ in range(_MOST_REDIRECTS + 1):
             states = await self._at(places)
             redirects = [state.page for state in states if state.redirect and state.page not in found]
@@ -179,12 +170,12 @@ class ReplicaSource:
             places = {(target,) for target in targets}
         return [state for state in found.values() if not state.redirect]
 
-    async def _at(self, places: Collection[tuple[PageSpot, ...]]) -> list[PageState]:
+    async def _at(self, places: Collection[tuple[PageSpot, ...]]) -> list[source.PageState]:
         """The pages at the first of each of these spots where there is one."""
         by_namespace: dict[int, list[str]] = defaultdict(list)
         for namespace, title in sorted({spot for spots in places for spot in spots}):
             by_namespace[namespace].append(title.replace(" ", "_"))
-        found: dict[PageSpot, PageState] = {}
+        found: dict[PageSpot, source.PageState] = {}
         for namespace, titles in by_namespace.items():
             for begin in range(0, len(titles), _BATCH_TITLES):
                 some = titles[begin : begin + _BATCH_TITLES]
@@ -204,16 +195,16 @@ class ReplicaSource:
         return max((float(lag or 0) for _, lag in own), default=0.0)
 
 
-def _state(row: Row) -> PageState:
+def _state(row: Row) -> source.PageState:
     page, namespace, title, latest, redirect, updated, model = row
     number, name = int(namespace or 0), _text(title)
-    return PageState(
+    return source.PageState(
         page=int(page or 0),
         namespace=number,
-        title=clean_text(name.replace("_", " ")),
+        title=source.clean_text(name.replace("_", " ")),
         latest=int(latest or 0),
         mark=int(updated or 0) or None,
-        model=clean_text(_text(model)) or default_model(number, name),
+        model=source.clean_text(_text(model)) or source.default_model(number, name),
         redirect=int(redirect or 0) != 0,
     )
 
@@ -236,12 +227,12 @@ def _stored_urls(indexes: Sequence[bytes | None], paths: Sequence[bytes | None])
         urls = list(map(add, map(_origin, indexes), texts))
     else:
         urls = [stored_url(index or b"", path) for index, path in zip(indexes, paths, strict=True)]
-    return urls if "".join(urls).isprintable() else map(clean_text, urls)
+    return urls if "".join(urls).isprintable() else map(source.clean_text, urls)
 
 
 def _merged(urls: _UrlsByPage, interwiki: _InterwikiByPage) -> dict[int, _Links]:
     pages = urls.keys() | interwiki.keys()
-    return {page: all_links(urls.get(page, ()), interwiki.get(page, ())) for page in pages}
+    return {page: source.all_links(urls.get(page, ()), interwiki.get(page, ())) for page in pages}
 
 
 @lru_cache(_ORIGINS)

@@ -272,7 +272,7 @@ async def test_a_fault_of_ours_puts_off_one_url_for_a_day(wiki: WikiInStore, mon
 
     async with open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
         with monkeypatch.context() as patch:
-            patch.setattr("weboid.archive.lookups.queue_round.wish_of", wish_of)
+            patch.setattr("weboid.archive.lookups.queue_rows.wish_of", wish_of)
             assert (await sweep(wiki, archive.service())).outcomes[LookupOutcome.FOUND] == 5
         assert (await waiting(wiki), await lookups(wiki)) == (0, {})
         assert (await sweep(wiki, archive.service(), day=DAY + 1)).outcomes == {LookupOutcome.FOUND: 1}

@@ -71,7 +71,6 @@ async def test_of_many_pages_with_spam_the_first_are_counted_and_a_rare_namespac
     document = await answer_to(filled, f"{SPAM}&format=json")
     assert document["total"] == {"value": 2, "exactness": "at-least"}
     assert pages_of(await walked(filled, f"{SPAM}&namespace=4&format=json")) == [11, 13]
-    monkeypatch.setattr("weboid.web.pages.spam_pages.MOST_PAGES", 2)
     assert await key_of_error(filled, f"{SPAM}&sort=most&format=json") == (409, "sort-many")
     assert "CSV has up to 100,000 rows" in await filled.text(f"{SPAM}&lang=en")
 

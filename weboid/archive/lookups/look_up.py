@@ -13,25 +13,9 @@ from typing import Final
 from weboid.archive.lookups.look_up_result import FoundCopy, GivenCopy, LookUpResult, ServiceTry
 from weboid.archive.service.client import REDIRECTS, ArchiveClient, Resting
 from weboid.archive.service.limits import gap_s
-from weboid.core.archive.addresses import (
-    index_request,
-    reader_address,
-    replay_address,
-    second_request,
-    stamp_of,
-)
+from weboid.core.archive import choice
+from weboid.core.archive.addresses import index_request, reader_address, replay_address, second_request, stamp_of
 from weboid.core.archive.captures import Capture, Listing, ServiceReply
-from weboid.core.archive.choice import (
-    CHANGING,
-    MOST_TRIES,
-    UNSETTLED,
-    Note,
-    Ranked,
-    Tried,
-    candidates,
-    next_try,
-    note_of,
-)
 from weboid.core.archive.dialects.link_format import memento_at
 from weboid.core.archive.gist import Gist, gist_of, is_better, preview_of
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
@@ -140,7 +124,9 @@ class _LookUp:
             outcome, why = LookupOutcome.ERROR, str(unproven)
         else:
             if why is None:
-                note = Note.REDIRECTS if _redirects(played.replayed) else note_of(played.capture, self._wish)
+                note = (
+                    choice.Note.REDIRECTS if _redirects(played.replayed) else choice.note_of(played.capture, self._wish)
+                )
                 self._find(service, played.capture, note, played, is_given=True)
                 return True
         rest_s = self._rest_s(service, outcome)
@@ -173,7 +159,7 @@ class _LookUp:
             del self.result.tries[tries:]
             return
         found = self.result.found
-        self.result.found = replace(found, note=Note.SIMILAR, own_address=found.address)
+        self.result.found = replace(found, note=choice.Note.SIMILAR, own_address=found.address)
 
     async def _list(self, service: ArchiveService, wish: Wish) -> Listing:
         reply = await self._index(service, index_request(service, wish.url, wish.cited))
@@ -191,19 +177,19 @@ class _LookUp:
         return combined(first, second)
 
     async def _choose(self, service: ArchiveService, captures: Sequence[Capture], wish: Wish) -> bool:
-        ranked = candidates(captures, wish)
+        ranked = choice.candidates(captures, wish)
         if ranked.changing and not self._is_lifted:
-            self.result.tries.append(ServiceTry(service, LookupOutcome.UNSUITABLE, CHANGING, ranked.passed))
+            self.result.tries.append(ServiceTry(service, LookupOutcome.UNSUITABLE, choice.CHANGING, ranked.passed))
             return False
         failed: list[tuple[Capture, Replayed, str]] = []
         if (shown := await self._play_best(service, ranked, wish, failed)) is not None:
-            self._find(service, shown.capture, note_of(shown.capture, wish), shown)
+            self._find(service, shown.capture, choice.note_of(shown.capture, wish), shown)
             return True
         led = [capture for capture, replayed, _ in failed if _redirects(replayed)]
-        for capture in (*led, *ranked.redirects)[: 1 if len(failed) < MOST_TRIES else 0]:
+        for capture in (*led, *ranked.redirects)[: 1 if len(failed) < choice.MOST_TRIES else 0]:
             first, end, why = await self._follow(service, capture, wish)
             if why is None:
-                self._find(service, first, Note.REDIRECTS)
+                self._find(service, first, choice.Note.REDIRECTS)
                 return True
             failed.append((capture, end, why))
         passed = (*(PassedOver(stamp_of(capture.taken), why) for capture, _, why in failed), *ranked.passed)
@@ -212,16 +198,16 @@ class _LookUp:
         return False
 
     async def _play_best(
-        self, service: ArchiveService, ranked: Ranked, wish: Wish, failed: list[tuple[Capture, Replayed, str]]
+        self, service: ArchiveService, ranked: choice.Ranked, wish: Wish, failed: list[tuple[Capture, Replayed, str]]
     ) -> _Played | None:
         """Plays the best in order until one is good; what may be a front page or a beginning is compared with others.
 
         Those that show nothing of what was cited are added to `failed`.
         """
-        tried: list[Tried] = []
+        tried: list[choice.Tried] = []
         kept: _Played | None = None
         known: Gist | None = None
-        while (capture := next_try(ranked, tried)) is not None:
+        while (capture := choice.next_try(ranked, tried)) is not None:
             try:
                 shown = await self._play(service, capture)
             except (_Unproven, Resting):
@@ -231,7 +217,7 @@ class _LookUp:
             if why := _unplayable(shown.replayed) or self._fault_of(shown, wish):
                 failed.append((capture, shown.replayed, why))
                 is_played = shown.replayed.result is ReplayResult.PLAYS
-                tried.append(Tried(capture, why if is_played else shown.replayed.result.value))
+                tried.append(choice.Tried(capture, why if is_played else shown.replayed.result.value))
                 if shown.replayed.result is ReplayResult.WITHDRAWN:
                     break
                 continue
@@ -241,7 +227,7 @@ class _LookUp:
                 kept, known = shown, gist
             if is_last or known is None or known.is_settled:
                 break
-            tried.append(Tried(capture, UNSETTLED))
+            tried.append(choice.Tried(capture, choice.UNSETTLED))
         return kept
 
     async def _follow(
@@ -318,7 +304,7 @@ class _LookUp:
         self,
         service: ArchiveService,
         capture: Capture,
-        note: Note,
+        note: choice.Note,
         shown: _Played | None = None,
         *,
         is_given: bool = False,

@@ -13,18 +13,9 @@ from math import inf
 from time import monotonic
 from typing import Final
 
+from weboid.archive.lookups import queue_rows
 from weboid.archive.lookups.look_up import look_up
 from weboid.archive.lookups.look_up_result import LookUpResult
-from weboid.archive.lookups.queue_rows import (
-    again_day,
-    cited_on,
-    given_copies,
-    is_settled,
-    lookup_rows,
-    says_changing,
-    snapshot_row,
-    wish_of,
-)
 from weboid.archive.service.client import ArchiveClient
 from weboid.core.archive.choice import CHANGING
 from weboid.core.archive.outcomes import LookupOutcome
@@ -226,18 +217,20 @@ class QueueRound:
     async def _look_up(self, task: _Task) -> LookUpResult | None:
         """Looks a URL up; None if that is not needed."""
         day = self.today()
-        if is_settled(task.wanted, task.snapshots, task.lookups) or (
+        if queue_rows.is_settled(task.wanted, task.snapshots, task.lookups) or (
             task.changing is not None and not task.changing.is_lifted
         ):
             return None
         is_lifted = task.changing is not None
-        known = [one.archive for one in task.lookups if one.due > day and not (is_lifted and says_changing(one))]
+        known = [
+            one.archive for one in task.lookups if one.due > day and not (is_lifted and queue_rows.says_changing(one))
+        ]
         try:
             result = await look_up(
                 self.client,
                 self.services,
-                wish_of(task.wanted, day),
-                given=given_copies(task.wanted, self._numbers, known),
+                queue_rows.wish_of(task.wanted, day),
+                given=queue_rows.given_copies(task.wanted, self._numbers, known),
                 known=known,
                 is_lifted=is_lifted,
                 waits=True,
@@ -317,16 +310,16 @@ class _Rows:
         if result is None:
             self.days[key] = NEVER_DUE
             return
-        rows = lookup_rows(key, result, task.lookups, day)
+        rows = queue_rows.lookup_rows(key, result, task.lookups, day)
         self.lookups += rows
         if result.found is not None:
-            wanted = day_of(cited_on(task.wanted, day))
+            wanted = day_of(queue_rows.cited_on(task.wanted, day))
             origin = Origin.CITED if result.found.is_given else Origin.CHOSEN
-            self.snapshots.append(snapshot_row(key, result.found, day, wanted=wanted, origin=origin))
+            self.snapshots.append(queue_rows.snapshot_row(key, result.found, day, wanted=wanted, origin=origin))
         if any(tried.why == CHANGING for tried in result.tries):
             self.changing.append(key)
         if result.found is not None or result.rest_s is None:
-            self.days[key] = again_day(result, rows, task.lookups, day)
+            self.days[key] = queue_rows.again_day(result, rows, task.lookups, day)
 
 
 def _heed_cancellation() -> None:

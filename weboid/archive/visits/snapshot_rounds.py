@@ -12,20 +12,10 @@ from typing import NamedTuple
 
 from weboid.archive.visits.cited_verdict import record_cited_of
 from weboid.archive.visits.groups import LEASED, GroupVisits, VisitGroup
+from weboid.core.archive import visits
 from weboid.core.archive.addresses import stamp_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.replay import Replayed, ReplayResult
-from weboid.core.archive.visits import (
-    DROP_SHARE,
-    QUARTER_DAYS,
-    STRIKE_DAYS,
-    STRIKES,
-    VisitJudgement,
-    VisitOutcome,
-    most_drops,
-    visit_judgement,
-    withdrawn_note,
-)
 from weboid.core.url.archives import BY_NUMBER
 from weboid.core.url.urls import Url
 from weboid.store.archives.copy_queue import record_wanted
@@ -66,7 +56,7 @@ class _SnapshotVisit(NamedTuple):
     snapshot: StoredSnapshot
     url: Url
     replayed: Replayed
-    judgement: VisitJudgement
+    judgement: visits.VisitJudgement
 
 
 _Group = VisitGroup[StoredSnapshot, Url, _SnapshotVisit]
@@ -88,7 +78,7 @@ class SnapshotRounds(GroupVisits[StoredSnapshot, Url, _SnapshotVisit]):
         """Records that a snapshot plays, as another visit of the same copy has shown; anything else is left to its own
         visit."""
         visit = self._judged(snapshot, url, replayed)
-        if visit.judgement.outcome is VisitOutcome.KEPT:
+        if visit.judgement.outcome is visits.VisitOutcome.KEPT:
             await self._record(visit)
 
     async def drop(self, snapshot: StoredSnapshot, url: Url, replayed: Replayed) -> bool:
@@ -99,9 +89,9 @@ class SnapshotRounds(GroupVisits[StoredSnapshot, Url, _SnapshotVisit]):
         name, day = BY_NUMBER[snapshot.archive].name, self._today
         async with self.pool.connection() as conn:
             counted = await self._counted(conn, snapshot.archive, day)
-            if counted.dropped >= most_drops(counted.kept) and not self.allow_many:
+            if counted.dropped >= visits.most_drops(counted.kept) and not self.allow_many:
                 await raise_alarm(conn, AlarmKind.SNAPSHOTS, name, day, _too_many(counted))
-                await record_visit(conn, snapshot, asked=day, due=day + STRIKE_DAYS, strikes=STRIKES)
+                await record_visit(conn, snapshot, asked=day, due=day + visits.STRIKE_DAYS, strikes=visits.STRIKES)
                 return False
             if not await _exchange(conn, snapshot, replayed, day):
                 return True
@@ -119,11 +109,11 @@ class SnapshotRounds(GroupVisits[StoredSnapshot, Url, _SnapshotVisit]):
             return
         self._tally.visited += 1
         visit = self._judged(copy, known, replayed)
-        if visit.judgement.outcome in (VisitOutcome.STRUCK, VisitOutcome.DROPPED):
+        if visit.judgement.outcome in (visits.VisitOutcome.STRUCK, visits.VisitOutcome.DROPPED):
             group.failing.append(visit)
             return
         await self._record(visit)
-        is_kept = visit.judgement.outcome is VisitOutcome.KEPT
+        is_kept = visit.judgement.outcome is visits.VisitOutcome.KEPT
         if is_kept:
             await record_cited_of(self.pool, copy, known, replayed, self.now(), self.policy)
         group.playing += is_kept
@@ -137,7 +127,7 @@ class SnapshotRounds(GroupVisits[StoredSnapshot, Url, _SnapshotVisit]):
         if group.playing and not group.failing:
             await self._lower_alarm(group.archive)
         for visit in group.failing:
-            if visit.judgement.outcome is VisitOutcome.STRUCK:
+            if visit.judgement.outcome is visits.VisitOutcome.STRUCK:
                 await self._record(visit)
                 self._tally.struck += 1
             elif await self.drop(visit.snapshot, visit.url, visit.replayed):
@@ -151,13 +141,15 @@ class SnapshotRounds(GroupVisits[StoredSnapshot, Url, _SnapshotVisit]):
 
     def _judged(self, snapshot: StoredSnapshot, url: Url, replayed: Replayed) -> _SnapshotVisit:
         spread, strikes = snapshot.key.url_key, snapshot.strikes
-        judgement = visit_judgement(replayed.result, self._today, strikes=strikes, asked=snapshot.asked, spread=spread)
+        judgement = visits.visit_judgement(
+            replayed.result, self._today, strikes=strikes, asked=snapshot.asked, spread=spread
+        )
         return _SnapshotVisit(snapshot, url, replayed, judgement)
 
     async def _record(self, visit: _SnapshotVisit) -> None:
         """Writes a visit after which the snapshot stays. One that has moved is kept where it is now."""
         snapshot, _, replayed, judgement = visit
-        asked = snapshot.asked if judgement.outcome is VisitOutcome.WAITING else self._today
+        asked = snapshot.asked if judgement.outcome is visits.VisitOutcome.WAITING else self._today
         moved = replayed.taken if replayed.result is ReplayResult.MOVED else None
         stamp = None if moved is None else stamp_of(moved)
         due, strikes, preview = judgement.due, judgement.strikes, replayed.preview
@@ -167,7 +159,7 @@ class SnapshotRounds(GroupVisits[StoredSnapshot, Url, _SnapshotVisit]):
     async def _counted(self, conn: Connection, archive: int, day: int) -> Withdrawn:
         """The number dropped of a service in this quarter; with an operator's word a new one begins (D-141)."""
         counted = await find_withdrawn(conn, archive)
-        if counted is not None and 0 <= day - counted.since < QUARTER_DAYS and not self.allow_many:
+        if counted is not None and 0 <= day - counted.since < visits.QUARTER_DAYS and not self.allow_many:
             return counted
         await lower_alarm(conn, AlarmKind.SNAPSHOTS, BY_NUMBER[archive].name)
         if counted is not None and counted.since == day and not counted.dropped:
@@ -185,7 +177,7 @@ async def _exchange(conn: Connection, snapshot: StoredSnapshot, replayed: Replay
     excluded = replayed.result is ReplayResult.WITHDRAWN
     outcome = LookupOutcome.EXCLUDED if excluded else LookupOutcome.UNSUITABLE
     due = day + outcome.kept_days if excluded else day
-    passed = withdrawn_note(snapshot.stamp)
+    passed = visits.withdrawn_note(snapshot.stamp)
     await record_lookups(conn, [StoredLookup(snapshot.key, snapshot.archive, outcome, day, due, passed=passed)])
     await record_wanted(conn, [snapshot.key], day)
     return True
@@ -194,5 +186,5 @@ async def _exchange(conn: Connection, snapshot: StoredSnapshot, replayed: Replay
 def _too_many(counted: Withdrawn) -> str:
     return (
         f"{counted.dropped} of {counted.kept} snapshots were dropped in a quarter, and more would be: over one in "
-        f"{DROP_SHARE}. If they are really no longer published, run weboid archive --once --allow-many"
+        f"{visits.DROP_SHARE}. If they are really no longer published, run weboid archive --once --allow-many"
     )

@@ -14,16 +14,8 @@ import re2  # type: ignore[import-untyped]
 
 from weboid.core.archive.addresses import is_in_other_archive, replay_address
 from weboid.core.archive.captures import Capture, ServiceReply, in_utc
+from weboid.core.archive.dialects import replies
 from weboid.core.archive.dialects.link_format import links_of, memento_at, timemap_of
-from weboid.core.archive.dialects.replies import (
-    http_moment_of,
-    is_excluded,
-    location_of,
-    moment_of,
-    rest_of,
-    says_no_collection,
-    text_of,
-)
 from weboid.core.archive.services import ArchiveService
 from weboid.core.url.spellings import archived, as_meant, is_other_page, is_same_page
 from weboid.core.url.urls import Url
@@ -102,8 +94,8 @@ def replay_of(reply: ServiceReply, *, stamp: int, url: Url, service: ArchiveServ
         return _redirected(reply, stamp, url, service)
     if reply.code == 429 or reply.code >= 500:
         why = "rate-limited" if reply.code == 429 else "server-error"
-        return Replayed(ReplayResult.NOTHING, why, rest_s=rest_of(reply))
-    if is_excluded(reply):
+        return Replayed(ReplayResult.NOTHING, why, rest_s=replies.rest_of(reply))
+    if replies.is_excluded(reply):
         return Replayed(ReplayResult.WITHDRAWN, "legal" if reply.code == 451 else "excluded")
     if reply.code == 410:
         return Replayed(ReplayResult.WITHDRAWN, "gone")
@@ -130,20 +122,20 @@ def capture_named(reply: ServiceReply, address: str) -> Capture | None:
         return None
     path = urlsplit(address).path
     own = (each.taken for each in named.captures if each.address and urlsplit(each.address).path == path)
-    taken = next(own, None) or http_moment_of(reply.headers.get("memento-datetime", ""))
+    taken = next(own, None) or replies.http_moment_of(reply.headers.get("memento-datetime", ""))
     return None if taken is None else Capture(taken, named.original, address=address)
 
 
 def _played(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> Replayed:
     """A capture was replayed: the requested one, or one of another moment without a redirect (pywb)."""
-    asked = moment_of(str(stamp))
-    taken = http_moment_of(reply.headers["memento-datetime"])
+    asked = replies.moment_of(str(stamp))
+    taken = replies.http_moment_of(reply.headers["memento-datetime"])
     if taken is None or asked is None:
         return Replayed(ReplayResult.NOTHING, "bad-moment")
     if _FRAME.search(reply.body[:_FRAME_BYTES]):
         return Replayed(ReplayResult.ABSENT, "frame", reply.code, taken)
     is_redirect = 300 <= (reply.code or 0) < 400
-    location = location_of(reply, replay_address(service, stamp, url)) if is_redirect else None
+    location = replies.location_of(reply, replay_address(service, stamp, url)) if is_redirect else None
     links = links_of(reply.headers.get("link", ""))
     original = next((link.target for link in links if "original" in link.relations), str(url))
     result, why = ReplayResult.PLAYS, ""
@@ -154,8 +146,8 @@ def _played(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) 
 
 def _redirected(reply: ServiceReply, stamp: int, url: Url, service: ArchiveService) -> Replayed:
     """The archive itself redirects: to another capture, or to something else."""
-    asked = moment_of(str(stamp))
-    location = location_of(reply, replay_address(service, stamp, url)) or ""
+    asked = replies.moment_of(str(stamp))
+    location = replies.location_of(reply, replay_address(service, stamp, url)) or ""
     capture = None if is_in_other_archive(service, location) else memento_at(location, str(url))
     if capture is None or asked is None:
         return Replayed(ReplayResult.ABSENT, "elsewhere", location=location or None)
@@ -177,9 +169,9 @@ def _distance(asked: datetime, taken: datetime, original: str, url: Url) -> tupl
 
 def _absent(reply: ServiceReply, service: ArchiveService, stamp: int) -> Replayed:
     """No capture, no refusal and no limit: a strike, unless it is a block page or the archive has other headers."""
-    text = text_of(reply.body)
+    text = replies.text_of(reply.body)
     if reply.code == 404:
-        if says_no_collection(text):
+        if replies.says_no_collection(text):
             return Replayed(ReplayResult.NOTHING, "no-collection")
         if _TROUBLE.search(text, 0, _TROUBLE_CHARACTERS):
             return Replayed(ReplayResult.NOTHING, "in-trouble")
@@ -194,4 +186,4 @@ def _absent(reply: ServiceReply, service: ArchiveService, stamp: int) -> Replaye
         return Replayed(ReplayResult.ABSENT, "no-moment")
     if not text or _DATABASE.match(text):
         return Replayed(ReplayResult.NOTHING, "unreadable")
-    return Replayed(ReplayResult.PLAYS, "", reply.code, moment_of(str(stamp)))
+    return Replayed(ReplayResult.PLAYS, "", reply.code, replies.moment_of(str(stamp)))

@@ -11,16 +11,7 @@ from time import monotonic
 from typing import Any, ClassVar, Final, NamedTuple
 
 from weboid.mechanism.bounded import BoundedMap
-from weboid.remote.http.messages import (
-    MOST_INFLATED,
-    BadMessage,
-    Call,
-    Endpoint,
-    compressed,
-    decoded,
-    encoded,
-    inflated,
-)
+from weboid.remote.http import messages
 from weboid.remote.http.rpc import Connections, OneTransaction, Table
 from weboid.store.db.pool import Pool
 from weboid.store.db.transactions import RefusedValues, refused_values, repeated
@@ -50,7 +41,7 @@ class NotAllowed(CallRefused):
         self.key = key
 
 
-def require_version(endpoint: Endpoint, media_type: str) -> None:
+def require_version(endpoint: messages.Endpoint, media_type: str) -> None:
     """Raises CallRefused for calls of another version, in words that say what to update."""
     match = _VERSION.search(media_type)
     version = int(match[1]) if match else 1
@@ -65,7 +56,7 @@ class CallServer(ABC):
     """Does the calls of one kind of remote processes, in one web process."""
 
     calls: ClassVar[Table]
-    most_inflated: ClassVar[int] = MOST_INFLATED
+    most_inflated: ClassVar[int] = messages.MOST_INFLATED
     """Bytes of a call before it was compressed."""
 
     def __init__(self, pool: Pool) -> None:
@@ -83,21 +74,21 @@ class CallServer(ABC):
         Raises BadMessage, also of a status of its own, CallRefused, StoreError, and StoreAway.
         """
         if (known := self.calls.get(name)) is None:
-            raise BadMessage("this version knows no such call", 404)
+            raise messages.BadMessage("this version knows no such call", 404)
         kind, interface = known
-        call = decoded(inflated(sent, self.most_inflated), Call)
-        given = decoded(call.arguments, kind.given)
+        call = messages.decoded(messages.inflated(sent, self.most_inflated), messages.Call)
+        given = messages.decoded(call.arguments, kind.given)
 
         async def done(handlers: Handlers) -> bytes:
-            return encoded(await kind.do(handlers.by[interface], given, handlers.here))
+            return messages.encoded(await kind.do(handlers.by[interface], given, handlers.here))
 
         try:
             with refused_values():
                 if kind.is_once:
-                    return compressed(await self._done_once(client, call, done))
-                return compressed(await done(self._usual(client, call.worker)))
+                    return messages.compressed(await self._done_once(client, call, done))
+                return messages.compressed(await done(self._usual(client, call.worker)))
         except RefusedValues as error:
-            raise BadMessage(f"the store takes no such values: {error}") from error
+            raise messages.BadMessage(f"the store takes no such values: {error}") from error
 
     def _usual(self, client: str, worker: str) -> Handlers:
         """The objects for calls that are not in one transaction: kept, for they remember some minutes."""
@@ -106,7 +97,7 @@ class CallServer(ABC):
         return handlers
 
     @repeated
-    async def _done_once(self, client: str, call: Call, done: Callable[[Handlers], Awaitable[bytes]]) -> bytes:
+    async def _done_once(self, client: str, call: messages.Call, done: Callable[[Handlers], Awaitable[bytes]]) -> bytes:
         if monotonic() - self._deleted_at > _DELETE_S:
             self._deleted_at = monotonic()
             async with self._pool.connection() as conn:

@@ -21,15 +21,7 @@ from weboid.core.verdict.wiki_rules import rules_of
 from weboid.core.wikitext.settings import NOTHING_SAID
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.rows import HostKey, KnownUrl
-from weboid.store.lists.domain import (
-    MOST_URLS,
-    DomainHost,
-    DomainUses,
-    count_changed,
-    count_uses,
-    list_hosts,
-    list_urls,
-)
+from weboid.store.lists import domain as stored
 from weboid.store.lists.health import Amount, Exactness
 from weboid.store.lists.links import MOST_COUNTED, verdict_on
 from weboid.store.lists.search import Matches, list_matches
@@ -73,15 +65,15 @@ class DomainPage(ServiceHandlers):
         is_shown = is_person and request.headers.get("Sec-Fetch-Dest", "document") == "document"
         matches: Matches | None = None
         async with service.pool.viewing() as conn:
-            if not (hosts := await list_hosts(conn, domain)):
+            if not (hosts := await stored.list_hosts(conn, domain)):
                 raise Problem(404, "unknown-domain", domain)
             settings = NOTHING_SAID if wiki is None else await find_settings(conn, wiki.wiki)
             rules = rules_of(settings, service.policy)
             specials = await list_specials(conn, {host.key: host.host for host in hosts})
-            keys = await list_urls(conn, domain)
-            known = await find_urls(conn, sorted(keys[:MOST_URLS]), None if wiki is None else wiki.wiki)
-            uses = await count_uses(conn, domain)
-            changed = await count_changed(conn, domain, day - _STEPS * _STEP_DAYS)
+            keys = await stored.list_urls(conn, domain)
+            known = await find_urls(conn, sorted(keys[: stored.MOST_URLS]), None if wiki is None else wiki.wiki)
+            uses = await stored.count_uses(conn, domain)
+            changed = await stored.count_changed(conn, domain, day - _STEPS * _STEP_DAYS)
             if wiki is not None and is_shown:
                 shown: dict[str, Any] = {"wiki": wiki.wiki, "rules": rules, "limit": _SHOWN, "by_path": True}
                 matches = await list_matches(conn, pattern_below(domain), **shown)
@@ -89,13 +81,13 @@ class DomainPage(ServiceHandlers):
         counts = Counter(verdicts.values())
         dead = next((known[key] for key, verdict in verdicts.items() if verdict is Verdict.DEAD), None)
         about = only(given, "dbname", *sorted(LANGUAGE))
-        exactness = Exactness.AT_LEAST if len(keys) > MOST_URLS else Exactness.EXACT
+        exactness = Exactness.AT_LEAST if len(keys) > stored.MOST_URLS else Exactness.EXACT
         values: dict[str, Any] = {
             "domain": domain,
             "unicode": unicode_host(domain),
             "wiki": None if name is None else str(name),
             "hosts": [_host_view(host, specials, day, say) for host in hosts],
-            "total": phrases.amount_words(Amount(min(len(keys), MOST_URLS), exactness), say),
+            "total": phrases.amount_words(Amount(min(len(keys), stored.MOST_URLS), exactness), say),
             "counts": [
                 (verdict.word, say.text(f"weboid-count-{verdict.word}", counts[verdict]))
                 for verdict in _VERDICTS
@@ -114,9 +106,9 @@ class DomainPage(ServiceHandlers):
         return await service.form_html(request, "domain.html", given, say, **values)
 
 
-def _host_view(host: DomainHost, specials: Mapping[HostKey, Sights], day: int, say: Messages) -> dict[str, Any]:
+def _host_view(host: stored.DomainHost, specials: Mapping[HostKey, Sights], day: int, say: Messages) -> dict[str, Any]:
     streak, reason = host.record.streak, host.record.reason
-    exactness = Exactness.EXACT if host.urls < MOST_URLS else Exactness.AT_LEAST
+    exactness = Exactness.EXACT if host.urls < stored.MOST_URLS else Exactness.AT_LEAST
     return {
         "host": host.host,
         "unicode": unicode_host(host.host),
@@ -127,7 +119,7 @@ def _host_view(host: DomainHost, specials: Mapping[HostKey, Sights], day: int, s
     }
 
 
-def _uses_view(uses: DomainUses, say: Messages) -> dict[str, Any]:
+def _uses_view(uses: stored.DomainUses, say: Messages) -> dict[str, Any]:
     return {"name": str(uses.wiki), "links": say.number(uses.links), "dead": say.number(uses.dead)}
 
 

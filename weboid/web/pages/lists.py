@@ -19,24 +19,9 @@ from weboid.core.verdict.link_report import LinkReport
 from weboid.core.verdict.wiki_rules import rules_of
 from weboid.core.wikitext.settings import OfWiki
 from weboid.store.archives.wiki_settings import find_settings
+from weboid.store.lists import links as stored
 from weboid.store.lists.changes import list_newest_doubtful
 from weboid.store.lists.health import Amount, Exactness
-from weboid.store.lists.links import (
-    ALL_DEAD,
-    MOST_COUNTED,
-    START,
-    DeadFilter,
-    DeadSpot,
-    ListedLinks,
-    Order,
-    PageLink,
-    PageTitle,
-    Spot,
-    SpotBelow,
-    count_dead_links,
-    list_dead_links,
-    list_doubtful_links,
-)
 from weboid.store.lists.search import list_doubtful_links_below
 from weboid.store.lists.wiki_totals import list_totals
 from weboid.store.pages.wiki import StoredWiki
@@ -56,7 +41,7 @@ from weboid.web.words.phrases import amount_words
 ROWS: Final = 100
 """Links in one answer."""
 _VERDICTS: Final = ("dead", "doubtful")
-_SORTS: Final = {"oldest": Order.OLDEST, "newest": Order.NEWEST}
+_SORTS: Final = {"oldest": stored.Order.OLDEST, "newest": stored.Order.NEWEST}
 _COLUMNS: Final = ("page", "namespace", "title", "url", "verdict", "reason", "since", "checked", "copy", "repaired")
 _KEY: Final = (range(BUCKETS), INT64, INT64)
 _SPOT: Final = Cursor(PAGES, *_KEY)
@@ -65,8 +50,8 @@ _SPOT_BY_DAY: Final = Cursor(range(-(2**15), 2**15), PAGES, *_KEY)
 """The day since when a link is dead, and as above."""
 _SPOT_BELOW: Final = Cursor(PAGES, INT64, text="[a-zA-Z0-9._-]{1,260}")
 """A page, the last part of a key, and its host from the end."""
-_After = DeadSpot | Spot | SpotBelow | None
-_Listed = tuple[PageTitle, LinkReport]
+_After = stored.DeadSpot | stored.Spot | stored.SpotBelow | None
+_Listed = tuple[stored.PageTitle, LinkReport]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,23 +62,23 @@ class _Query:
     wiki: StoredWiki
     settings: OfWiki
     verdict: str
-    wanted: DeadFilter
-    order: Order
+    wanted: stored.DeadFilter
+    order: stored.Order
 
     @property
     def is_by_host(self) -> bool:
         """True if its order is that of the domain's hosts."""
-        return bool(self.wanted.domain) and self.order is Order.PLACE
+        return bool(self.wanted.domain) and self.order is stored.Order.PLACE
 
     @property
     def is_by_day(self) -> bool:
         """True if the day since when links are dead is a part of its order."""
-        return self.verdict == "dead" and (self.order is not Order.PLACE or self.wanted.pages is not None)
+        return self.verdict == "dead" and (self.order is not stored.Order.PLACE or self.wanted.pages is not None)
 
     @property
     def is_log(self) -> bool:
         """True if it has the newest changes alone: of doubt the log knows since when it is."""
-        return self.verdict == "doubtful" and self.order is not Order.PLACE
+        return self.verdict == "doubtful" and self.order is not stored.Order.PLACE
 
 
 class ListPages(ServiceHandlers):
@@ -151,18 +136,18 @@ class ListPages(ServiceHandlers):
             raise Problem(400, "sort", "oldest, newest")
         if verdict == "doubtful" and given.get("sort") == "oldest":
             raise Problem(409, "dead-only", "oldest")
-        order, wanted = _SORTS.get(given.get("sort", ""), Order.PLACE), dead_filter_of(given)
+        order, wanted = _SORTS.get(given.get("sort", ""), stored.Order.PLACE), dead_filter_of(given)
         name, wiki = await self._service.find_wiki(given)
         if "category" in given:
             members, _ = await self._service.find_members(wiki, category_of(given))
             wanted = replace(wanted, pages=members)
         async with self._service.pool.viewing() as conn:
             settings = await find_settings(conn, wiki.wiki)
-            is_sorted = wanted.pages is not None or (wanted.domain and order is not Order.PLACE)
+            is_sorted = wanted.pages is not None or (wanted.domain and order is not stored.Order.PLACE)
             if verdict == "dead" and is_sorted:
-                counted = await count_dead_links(conn, wiki.wiki, DeadFilter(wanted.domain, wanted.pages))
+                counted = await stored.count_dead_links(conn, wiki.wiki, stored.DeadFilter(wanted.domain, wanted.pages))
                 if counted.exactness is not Exactness.EXACT:
-                    raise Problem(409, "sort-many", MOST_COUNTED)
+                    raise Problem(409, "sort-many", stored.MOST_COUNTED)
         return _Query(name, wiki, settings, verdict, wanted, order)
 
     async def _total(self, query: _Query, day: int, found: int, *, is_all: bool) -> Amount | None:
@@ -172,8 +157,8 @@ class ListPages(ServiceHandlers):
         """
         async with self._service.pool.viewing() as conn:
             if query.verdict == "dead":
-                return await count_dead_links(conn, query.wiki.wiki, query.wanted)
-            is_whole = query.wanted == ALL_DEAD and not query.is_log and not is_all
+                return await stored.count_dead_links(conn, query.wiki.wiki, query.wanted)
+            is_whole = query.wanted == stored.ALL_DEAD and not query.is_log and not is_all
             totals = await list_totals(conn, query.wiki.wiki, day) if is_whole else []
         if totals:
             return Amount(totals[-1].doubtful, Exactness.ESTIMATE)
@@ -185,17 +170,21 @@ class ListPages(ServiceHandlers):
         wiki, wanted, rules = query.wiki.wiki, query.wanted, rules_of(query.settings, self._service.policy)
         rest: dict[str, Any] = {"rules": rules, "limit": limit, "after": after}
         is_dead = query.verdict == "dead"
-        found: ListedLinks[Any]
+        found: stored.ListedLinks[Any]
         async with self._service.pool.viewing() as conn:
             if is_dead:
-                found = await list_dead_links(conn, wiki, wanted, query.order, **rest)
+                found = await stored.list_dead_links(conn, wiki, wanted, query.order, **rest)
             elif query.is_log:
                 items = await list_newest_doubtful(conn, wiki, wanted, rules=rules)
-                found = ListedLinks(tuple(PageLink(page, item.known) for item in items for page in item.pages), None)
+                found = stored.ListedLinks(
+                    tuple(stored.PageLink(page, item.known) for item in items for page in item.pages), None
+                )
             elif wanted.domain:
                 found = await list_doubtful_links_below(conn, wiki, wanted, **rest)
             else:
-                found = await list_doubtful_links(conn, wiki, wanted, **(rest | {"after": after or START}))
+                found = await stored.list_doubtful_links(
+                    conn, wiki, wanted, **(rest | {"after": after or stored.START})
+                )
             uses = [(link.page.page, link.known.key) for link in found.links]
             repaired = await list_repaired(conn, wiki, uses, dead=is_dead)
         return [
@@ -209,7 +198,7 @@ class ListPages(ServiceHandlers):
         ], found.after
 
 
-def _row(page: PageTitle, link: LinkReport) -> Row:
+def _row(page: stored.PageTitle, link: LinkReport) -> Row:
     finding, checked = link.finding, link.record.checked
     copy = None if link.copies is None else link.copies.first
     return (
@@ -230,13 +219,13 @@ def _after_of(given: Parameters, query: _Query) -> _After:
         if (parts := _SPOT_BELOW.parts_in(given, fits=lambda host: host.startswith(begin))) is None:
             return None
         page, key = parts.numbers
-        return DeadSpot(parts.text, 0, page, 0, 0, key) if is_dead else SpotBelow(page, key, parts.text)
+        return stored.DeadSpot(parts.text, 0, page, 0, 0, key) if is_dead else stored.SpotBelow(page, key, parts.text)
     if (parts := (_SPOT_BY_DAY if query.is_by_day else _SPOT).parts_in(given)) is None:
         return None
     if query.is_by_day:
-        return DeadSpot("", *parts.numbers)
+        return stored.DeadSpot("", *parts.numbers)
     page, *places = parts.numbers
-    return DeadSpot("", 0, page, *places) if is_dead else Spot(page, UrlKey(*places))
+    return stored.DeadSpot("", 0, page, *places) if is_dead else stored.Spot(page, UrlKey(*places))
 
 
 def _text_of(after: _After, query: _Query) -> str | None:
@@ -244,11 +233,11 @@ def _text_of(after: _After, query: _Query) -> str | None:
     match after:
         case None:
             return None
-        case Spot(page, key):
+        case stored.Spot(page, key):
             return _SPOT.text_of(page, *key)
-        case SpotBelow(page, key, host):
+        case stored.SpotBelow(page, key, host):
             return _SPOT_BELOW.text_of(page, key, host)
-        case DeadSpot() if query.is_by_host:
+        case stored.DeadSpot() if query.is_by_host:
             return _SPOT_BELOW.text_of(after.page, after.url_key, after.reversed)
-        case DeadSpot():
+        case stored.DeadSpot():
             return (_SPOT_BY_DAY if query.is_by_day else _SPOT).text_of(*after[1 if query.is_by_day else 2 :])

@@ -6,14 +6,7 @@ from aiohttp import web
 
 from weboid.core.record.days import iso
 from weboid.store.lists.health import Amount, Exactness
-from weboid.store.pages.spam import (
-    MOST_PAGES,
-    SpamPage,
-    SpamSpot,
-    count_spam_pages,
-    list_newest_spam,
-    list_spam_pages,
-)
+from weboid.store.pages import spam
 from weboid.web.pages.list_answer import Row, list_csv, list_html, list_payload
 from weboid.web.request.accept import Format
 from weboid.web.request.cursor import PAGES, Cursor
@@ -41,22 +34,22 @@ class PagesWithSpam(ServiceHandlers):
         sort, namespace, begin = given.get("sort"), namespace_of(given), _after_of(given)
         name, wiki = await service.find_wiki(given)
         async with service.pool.viewing() as conn:
-            count, is_all = await count_spam_pages(conn, wiki.wiki, namespace)
+            count, is_all = await spam.count_spam_pages(conn, wiki.wiki, namespace)
         if sort == "most" and not is_all:
-            raise Problem(409, "sort-many", MOST_PAGES)
+            raise Problem(409, "sort-many", spam.MOST_PAGES)
 
-        async def read(after: SpamSpot, limit: int) -> tuple[list[SpamPage], SpamSpot | None]:
+        async def read(after: spam.SpamSpot, limit: int) -> tuple[list[spam.SpamPage], spam.SpamSpot | None]:
             async with service.pool.viewing() as conn:
                 if sort == "newest":
-                    return await list_newest_spam(conn, wiki.wiki, namespace=namespace, limit=limit), None
+                    return await spam.list_newest_spam(conn, wiki.wiki, namespace=namespace, limit=limit), None
                 rest: dict[str, Any] = {"namespace": namespace, "after": after, "limit": limit}
-                return await list_spam_pages(conn, wiki.wiki, by_links=sort == "most", **rest)
+                return await spam.list_spam_pages(conn, wiki.wiki, by_links=sort == "most", **rest)
 
-        async def read_rows(after: SpamSpot, limit: int) -> tuple[list[Row], SpamSpot | None]:
+        async def read_rows(after: spam.SpamSpot, limit: int) -> tuple[list[Row], spam.SpamSpot | None]:
             pages, spot = await read(after, limit)
             return [(page.page, page.namespace, page.title, page.links, _day(page)) for page in pages], spot
 
-        def text_of(spot: SpamSpot) -> str:
+        def text_of(spot: spam.SpamSpot) -> str:
             return _MOST.text_of(*spot) if sort == "most" else _PAGE.text_of(spot.page)
 
         if wanted is Format.CSV:
@@ -78,11 +71,11 @@ class PagesWithSpam(ServiceHandlers):
         return list_payload(service, request, say, {**values, "pages": rows}, after)
 
 
-def _day(page: SpamPage) -> str | None:
+def _day(page: spam.SpamPage) -> str | None:
     return None if page.day is None else iso(page.day)
 
 
-def _after_of(given: Parameters) -> SpamSpot:
+def _after_of(given: Parameters) -> spam.SpamSpot:
     """The place after which the list goes on; raises Problem, also for an order that it does not have."""
     sort = given.get("sort")
     if sort not in (None, *SORTS):
@@ -90,4 +83,4 @@ def _after_of(given: Parameters) -> SpamSpot:
     if sort == "newest" and "after" in given:
         raise Problem(404, "after", "after")
     parts = (_MOST if sort == "most" else _PAGE).parts_in(given)
-    return SpamSpot(0, 0) if parts is None else SpamSpot(*((0, *parts.numbers)[-2:]))
+    return spam.SpamSpot(0, 0) if parts is None else spam.SpamSpot(*((0, *parts.numbers)[-2:]))

@@ -11,19 +11,7 @@ from markupsafe import Markup
 
 from weboid.core.record.days import day_of
 from weboid.store.db.pool import Connection
-from weboid.store.people.audit import (
-    NEWEST,
-    NOBODY,
-    Action,
-    AuditEntry,
-    Block,
-    delete_block,
-    delete_claims,
-    find_block,
-    list_audit,
-    list_blocks,
-    record_block,
-)
+from weboid.store.people import audit
 from weboid.web.formats import html
 from weboid.web.http.respond import see_other
 from weboid.web.people.changing_pages import LIFT, changing_view, find_changing_pages, lift_changing
@@ -43,7 +31,7 @@ _MOST_SUBJECT: Final = 200
 _MOST_REASON: Final = 500
 _NUMBER: Final = Cursor(range(1, 10**18))
 """An entry of the log."""
-_OF_PEOPLE: Final = frozenset({Action.UNDO, Action.BLOCK, Action.UNBLOCK})
+_OF_PEOPLE: Final = frozenset({audit.Action.UNDO, audit.Action.BLOCK, audit.Action.UNBLOCK})
 """Actions on people, whose objects are subjects."""
 
 
@@ -56,10 +44,10 @@ class AdminPage(ServiceHandlers):
         say = html_words(request, given)
         subject, day = _subject_of(given) if "subject" in given else None, service.today()
         async with service.pool.connection() as conn:
-            entries = await list_audit(conn, subject=subject, before=_number(given, "before"), limit=_LISTED + 1)
+            entries = await audit.list_audit(conn, subject=subject, before=_number(given, "before"), limit=_LISTED + 1)
             name = None if subject is None else await _find_name(conn, subject)
-            block = None if subject is None else await find_block(conn, subject)
-            blocks = await list_blocks(conn) if subject is None else []
+            block = None if subject is None else await audit.find_block(conn, subject)
+            blocks = await audit.list_blocks(conn) if subject is None else []
             did = await _find_done(conn, given) if "did" in given else None
             changing = await find_changing_pages(conn, given) if subject is None else []
             dying = await find_dying(conn) if subject is None else []
@@ -96,10 +84,10 @@ class AdminPage(ServiceHandlers):
         person = await self._service.sessions.require_administrator(request)
         subject = _subject_of(given)
         async with self._service.pool.connection() as conn:
-            await require_allowed(conn, Action.UNDO, person, daily=0)
-            undone = await delete_claims(conn, subject, self._service.today())
+            await require_allowed(conn, audit.Action.UNDO, person, daily=0)
+            undone = await audit.delete_claims(conn, subject, self._service.today())
             detail = f"{undone.reports} {undone.domains} {undone.replacements} {undone.assumptions} {undone.repairs}"
-            done = await record_action(conn, Action.UNDO, person, subject, detail)
+            done = await record_action(conn, audit.Action.UNDO, person, subject, detail)
         self._service.kept.drop_all()
         return see_other(_address(given, subject, done))
 
@@ -112,11 +100,11 @@ class AdminPage(ServiceHandlers):
             # Administrators could unblock themselves or block all others: the configuration decides who administers.
             raise Problem(409, "block-administrator")
         async with self._service.pool.connection() as conn:
-            await require_allowed(conn, Action.BLOCK, person, daily=0)
+            await require_allowed(conn, audit.Action.BLOCK, person, daily=0)
             name = await _find_name(conn, subject)
             day = self._service.today()
-            await record_block(conn, subject, name, day, blocker=person.subject, reason=reason)
-            done = await record_action(conn, Action.BLOCK, person, subject, reason)
+            await audit.record_block(conn, subject, name, day, blocker=person.subject, reason=reason)
+            done = await record_action(conn, audit.Action.BLOCK, person, subject, reason)
         return see_other(_address(given, subject, done))
 
     async def unblock(self, request: web.Request) -> web.Response:
@@ -125,10 +113,10 @@ class AdminPage(ServiceHandlers):
         person = await self._service.sessions.require_administrator(request)
         subject = _subject_of(given)
         async with self._service.pool.connection() as conn:
-            await require_allowed(conn, Action.UNBLOCK, person, daily=0)
-            if not await delete_block(conn, subject):
+            await require_allowed(conn, audit.Action.UNBLOCK, person, daily=0)
+            if not await audit.delete_block(conn, subject):
                 raise Problem(409, "not-blocked")
-            done = await record_action(conn, Action.UNBLOCK, person, subject)
+            done = await record_action(conn, audit.Action.UNBLOCK, person, subject)
         return see_other(_address(given, subject, done))
 
     async def lift(self, request: web.Request) -> web.Response:
@@ -156,20 +144,20 @@ class AdminPage(ServiceHandlers):
             await judge_host(conn, given, person, self._service.today())
         return see_other(address_in_language("admin", given))
 
-    def _entry_view(self, entry: AuditEntry, given: Parameters, day: int, say: Messages) -> dict[str, Any]:
-        action = Action(entry.action)
+    def _entry_view(self, entry: audit.AuditEntry, given: Parameters, day: int, say: Messages) -> dict[str, Any]:
+        action = audit.Action(entry.action)
         return {
             "when": html.time_html(day_of(entry.moment), day, say),
             "clock": f"{entry.moment.astimezone(UTC):%H:%M}",
             "name": visible(entry.name) if entry.name else say.html("weboid-admin-nobody"),
-            "about_person": _address(given, entry.subject) if entry.subject != NOBODY else None,
+            "about_person": _address(given, entry.subject) if entry.subject != audit.NOBODY else None,
             "words": say.html(f"weboid-admin-action-{action}"),
             "object": visible(entry.object),
             "object_page": _address(given, entry.object) if action in _OF_PEOPLE else None,
-            "detail": _undone_words(entry.detail, say) if action is Action.UNDO else visible(entry.detail),
+            "detail": _undone_words(entry.detail, say) if action is audit.Action.UNDO else visible(entry.detail),
         }
 
-    def _block_view(self, block: Block, given: Parameters, day: int, say: Messages) -> dict[str, Any]:
+    def _block_view(self, block: audit.Block, given: Parameters, day: int, say: Messages) -> dict[str, Any]:
         return {
             "name": visible(block.name or block.subject),
             "page": _address(given, block.subject),
@@ -180,24 +168,24 @@ class AdminPage(ServiceHandlers):
 
 async def _find_name(conn: Connection, subject: str) -> str:
     """The name of a person when they last did something, else when they were blocked; perhaps empty."""
-    if entries := await list_audit(conn, subject=subject, limit=1):
+    if entries := await audit.list_audit(conn, subject=subject, limit=1):
         return entries[0].name
-    block = await find_block(conn, subject)
+    block = await audit.find_block(conn, subject)
     return "" if block is None else block.name
 
 
-async def _find_done(conn: Connection, given: Parameters) -> AuditEntry | None:
+async def _find_done(conn: Connection, given: Parameters) -> audit.AuditEntry | None:
     """The log entry of the last action of an administrator on the person that is shown."""
     number = _number(given, "did")
-    found = await list_audit(conn, before=number + 1, limit=1)
+    found = await audit.list_audit(conn, before=number + 1, limit=1)
     is_so = found and found[0].audit == number and found[0].object == given.get("subject")
     return found[0] if is_so and found[0].action in _OF_PEOPLE else None
 
 
-def _did_words(entry: AuditEntry, say: Messages) -> Markup:
-    if entry.action == Action.UNDO:
+def _did_words(entry: audit.AuditEntry, say: Messages) -> Markup:
+    if entry.action == audit.Action.UNDO:
         return _undone_words(entry.detail, say)
-    return say.html("weboid-admin-did-block" if entry.action == Action.BLOCK else "weboid-admin-did-unblock")
+    return say.html("weboid-admin-did-block" if entry.action == audit.Action.BLOCK else "weboid-admin-did-unblock")
 
 
 def _undone_words(detail: str, say: Messages) -> Markup:
@@ -215,7 +203,7 @@ def _subject_of(given: Parameters) -> str:
 
 def _number(given: Parameters, name: str) -> int:
     parts = _NUMBER.parts_in(given, name)
-    return NEWEST if parts is None else parts.numbers[0]
+    return audit.NEWEST if parts is None else parts.numbers[0]
 
 
 def _address(given: Parameters, subject: str, done: int | None = None) -> str:

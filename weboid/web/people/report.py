@@ -13,18 +13,8 @@ from weboid.core.url.keys import key_of
 from weboid.core.url.urls import Url
 from weboid.store.db.pool import Connection
 from weboid.store.db.rows import KnownUrl
+from weboid.store.people import report as claims
 from weboid.store.people.audit import Action
-from weboid.store.people.report import (
-    Report,
-    delete_domain_report,
-    delete_reports,
-    find_domain_report,
-    find_locked_url,
-    find_report,
-    record_check_now,
-    record_domain_report,
-    record_report,
-)
 from weboid.store.urls.url import find_urls
 from weboid.web.formats import html
 from weboid.web.formats.link_view import link_view
@@ -63,8 +53,8 @@ class ReportPage(LinkForms):
         async with service.pool.connection() as conn:
             known = _watched((await find_urls(conn, [key_of(url)])).get(key_of(url)), url)
             reports = {
-                _URL: await find_report(conn, known.key, day),
-                _DOMAIN: await find_domain_report(conn, registrable_domain(url.host), day),
+                _URL: await claims.find_report(conn, known.key, day),
+                _DOMAIN: await claims.find_domain_report(conn, registrable_domain(url.host), day),
             }
         member = await sessions.member(request)
         unfit = unfit_words(service, member, say)
@@ -99,10 +89,10 @@ class ReportPage(LinkForms):
             if not self._is_dead(known):
                 raise Problem(409, "not-dead")
             if action is Action.REPORT_DOMAIN:
-                await record_domain_report(conn, domain, day, person.subject, person.name)
+                await claims.record_domain_report(conn, domain, day, person.subject, person.name)
                 await record_action(conn, action, person, domain, str(url))
             else:
-                is_half = await record_report(conn, known, day, person.subject, person.name)
+                is_half = await claims.record_report(conn, known, day, person.subject, person.name)
                 await record_action(conn, action, person, str(url), domain if is_half else "")
         return given.get("extent", _URL)
 
@@ -120,11 +110,11 @@ class ReportPage(LinkForms):
             match given.get("extent", _URL):
                 case "url":
                     await require_allowed(conn, Action.REMOVE_REPORT, person, daily=self._daily)
-                    if await delete_reports(conn, [key_of(url)]):
+                    if await claims.delete_reports(conn, [key_of(url)]):
                         await record_action(conn, Action.REMOVE_REPORT, person, str(url))
                 case "domain":
                     await require_allowed(conn, Action.REMOVE_DOMAIN_REPORT, person, daily=self._daily)
-                    if await delete_domain_report(conn, domain):
+                    if await claims.delete_domain_report(conn, domain):
                         await record_action(conn, Action.REMOVE_DOMAIN_REPORT, person, domain)
                 case _:
                     raise Problem(400, "extent")
@@ -144,7 +134,7 @@ class ReportPage(LinkForms):
             known = await _find_locked(conn, url)
             if known.next_check is None:
                 raise Problem(409, "never-checked")
-            if not await record_check_now(conn, known, day):
+            if not await claims.record_check_now(conn, known, day):
                 raise Problem(409, "asked-today")
             await record_action(conn, Action.CHECK, person, str(url))
         return "check"
@@ -154,7 +144,7 @@ class ReportPage(LinkForms):
 
 
 async def _find_locked(conn: Connection, url: Url) -> KnownUrl:
-    return _watched(await find_locked_url(conn, key_of(url)), url)
+    return _watched(await claims.find_locked_url(conn, key_of(url)), url)
 
 
 def _watched(known: KnownUrl | None, url: Url) -> KnownUrl:
@@ -164,7 +154,7 @@ def _watched(known: KnownUrl | None, url: Url) -> KnownUrl:
     return known
 
 
-def _claim(what: str, report: Report, url: Url, day: int, say: Messages) -> Markup:
+def _claim(what: str, report: claims.Report, url: Url, day: int, say: Messages) -> Markup:
     """The words for a report and its day; who made it is shown to administrators only."""
     when = html.time_html(report.day, day, say)
     if what == _URL:
@@ -183,7 +173,7 @@ def _check_state(known: KnownUrl, day: int) -> str:
     return "due" if known.next_check <= day else "open"
 
 
-def _done(given: Parameters, known: KnownUrl, reports: dict[str, Report | None], day: int) -> str | None:
+def _done(given: Parameters, known: KnownUrl, reports: dict[str, claims.Report | None], day: int) -> str | None:
     """The message key of the result of a form, only if it is true: a made-up address must not make a page show it."""
     match given.get("done"):
         case "url" | "domain" as what:

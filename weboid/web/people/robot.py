@@ -25,19 +25,7 @@ from weboid.site.formats import FORMATS
 from weboid.site.place import Place, Summary
 from weboid.site.places import FAULTS
 from weboid.store.people.audit import Action
-from weboid.store.site.ordered import (
-    MOST_WAITING,
-    Branch,
-    OrderedTask,
-    TaskState,
-    find_ordered,
-    list_branches,
-    list_faults,
-    list_ordered,
-    list_places,
-    record_order,
-    record_stop,
-)
+from weboid.store.site import ordered
 from weboid.web.formats import html
 from weboid.web.http.respond import see_other
 from weboid.web.people.forms import address_in_language, record_action, require_allowed
@@ -90,7 +78,7 @@ class RobotMonitor(ServiceHandlers):
     async def _tasks(self, request: web.Request) -> dict[str, Any]:
         await self._service.sessions.require_administrator(request)
         async with self._service.pool.connection() as conn:
-            tasks = [_task_payload(each) for each in await list_ordered(conn)]
+            tasks = [_task_payload(each) for each in await ordered.list_ordered(conn)]
         jobs = sum(each["statistics"].get("waiting", 0) + len(each["open"]) for each in tasks)
         return {"tasks": len(tasks), "jobs": jobs, "task": tasks}
 
@@ -109,12 +97,14 @@ class RobotMonitor(ServiceHandlers):
         if not faults:
             async with service.pool.connection() as conn:
                 await require_allowed(conn, Action.START_TASK, person, daily=0)
-                if task := await record_order(conn, starts, wanted, service.today()):
+                if task := await ordered.record_order(conn, starts, wanted, service.today()):
                     usual = msgspec.to_builtins(WantedTask())
                     other = [f"{name}={value}" for name, value in wanted.items() if value != usual[name]]
                     await record_action(conn, Action.START_TASK, person, starts[0], " ".join(other)[:_LISTED])
                     return see_other(address_in_language("robot", given))
-            faults["starts"] = Problem(409, "robot-runs") if task is None else Problem(409, "robot-full", MOST_WAITING)
+            faults["starts"] = (
+                Problem(409, "robot-runs") if task is None else Problem(409, "robot-full", ordered.MOST_WAITING)
+            )
         return await self._form(request, given, faults, wanted)
 
     async def stop(self, request: web.Request) -> web.Response:
@@ -123,7 +113,7 @@ class RobotMonitor(ServiceHandlers):
         person = await service.sessions.require_administrator(request)
         async with service.pool.connection() as conn:
             await require_allowed(conn, Action.STOP_TASK, person, daily=0)
-            if name := await record_stop(conn, _number_of(given.get("task", ""))):
+            if name := await ordered.record_stop(conn, _number_of(given.get("task", ""))):
                 await record_action(conn, Action.STOP_TASK, person, name)
         return see_other(address_in_language("robot", given))
 
@@ -134,10 +124,12 @@ class RobotMonitor(ServiceHandlers):
         group = (given.get("host", ""), given.get("reason", ""), given["state"]) if "state" in given else None
         parts, at = _NUMBER.parts_in(given), given.get("at", "")
         async with self._service.pool.connection() as conn:
-            faults = [] if group else await list_faults(conn, task.task, limit=_LISTED + 1)
+            faults = [] if group else await ordered.list_faults(conn, task.task, limit=_LISTED + 1)
             after = parts.numbers[0] if parts else 0
-            rows = await list_places(conn, task.task, after, limit=2, group=group) if group else []
-            branches = [] if group else await list_branches(conn, task.task, at, given.get("from", ""), limit=_LISTED)
+            rows = await ordered.list_places(conn, task.task, after, limit=2, group=group) if group else []
+            branches = (
+                [] if group else await ordered.list_branches(conn, task.task, at, given.get("from", ""), limit=_LISTED)
+            )
         values: dict[str, Any] = {
             "task": _task_payload(task),
             "ordered": say.moment(task.ordered.astimezone(UTC)),
@@ -177,7 +169,7 @@ class RobotMonitor(ServiceHandlers):
         await response.write(report.begin().encode())
         while True:
             async with self._service.pool.connection() as conn:
-                rows = await list_places(conn, task.task, after, limit=_ROWS)
+                rows = await ordered.list_places(conn, task.task, after, limit=_ROWS)
             if not rows:
                 break
             after = rows[-1][0]
@@ -189,11 +181,11 @@ class RobotMonitor(ServiceHandlers):
             await response.write(text.encode("utf-8", "replace"))
         return response
 
-    async def _task(self, request: web.Request) -> OrderedTask:
+    async def _task(self, request: web.Request) -> ordered.OrderedTask:
         """The task that an address names, for an administrator; raises Problem."""
         await self._service.sessions.require_administrator(request)
         async with self._service.pool.connection() as conn:
-            task = await find_ordered(conn, _number_of(request.match_info["task"]))
+            task = await ordered.find_ordered(conn, _number_of(request.match_info["task"]))
         if task is None:
             raise Problem(404, "no-such-address", request.path[:MOST_SHOWN])
         return task
@@ -260,7 +252,7 @@ def _wanted_in(given: Parameters, faults: dict[str, Problem]) -> dict[str, Any]:
     return wanted
 
 
-def _task_payload(task: OrderedTask) -> dict[str, Any]:
+def _task_payload(task: ordered.OrderedTask) -> dict[str, Any]:
     """A task for programs, and for the templates."""
     progress = task.progress
     return {
@@ -276,9 +268,9 @@ def _task_payload(task: OrderedTask) -> dict[str, Any]:
     }
 
 
-def _summary_of(task: OrderedTask) -> Summary:
+def _summary_of(task: ordered.OrderedTask) -> Summary:
     found = _task_payload(task)
-    filtered, is_whole = found["filtered_by"], task.state == TaskState.FINISHED
+    filtered, is_whole = found["filtered_by"], task.state == ordered.TaskState.FINISHED
     numbers = (found["places"], found["statistics"], filtered)
     return Summary(tuple(task.starts), *numbers, is_interrupted=not is_whole, pages=found["pages"])
 
@@ -300,7 +292,7 @@ def _place_view(place: Place) -> dict[str, Any]:
     }
 
 
-def _branch_views(branches: Iterable[Branch], at: str, given: Parameters) -> Iterator[dict[str, Any]]:
+def _branch_views(branches: Iterable[ordered.Branch], at: str, given: Parameters) -> Iterator[dict[str, Any]]:
     for each in branches:
         leads_on = each.name and (each.name.endswith("/") or each.urls > 1)
         query = html.query({"at": at + each.name, **only(given, "lang")}) if leads_on else None
