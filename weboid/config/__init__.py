@@ -5,53 +5,27 @@ variables), ``environment`` (keys that variables set), ``places`` and ``tables``
 ``effective`` (both as text).
 """
 
-from weboid.config.effective import effective_lines
-from weboid.config.environment import process_environment
-from weboid.config.places import state_folder
-from weboid.config.reading import ConfigReading, load_config, read_config
-from weboid.config.sample import sample
-from weboid.config.sections import (
-    BY_CRAWLERS,
-    PROJECT_CONTACT,
-    PROJECT_URL,
-    SETTINGS_TITLE,
-    ArchiveConfig,
-    BackupConfig,
-    Config,
-    CrawlConfig,
-    EmbeddedConfig,
-    NetConfig,
-    PeopleConfig,
-    RobotConfig,
-    WebConfig,
-    WikiConfig,
-)
-from weboid.config.tables import read_wikis
-from weboid.config.values import MOST_WORKERS, Network
-
-__all__ = [
-    "BY_CRAWLERS",
-    "MOST_WORKERS",
-    "PROJECT_CONTACT",
-    "PROJECT_URL",
-    "SETTINGS_TITLE",
-    "ArchiveConfig",
-    "BackupConfig",
-    "Config",
-    "ConfigReading",
-    "CrawlConfig",
-    "EmbeddedConfig",
-    "NetConfig",
-    "Network",
-    "PeopleConfig",
-    "RobotConfig",
-    "WebConfig",
-    "WikiConfig",
-    "effective_lines",
-    "load_config",
-    "process_environment",
-    "read_config",
-    "read_wikis",
-    "sample",
-    "state_folder",
-]
+from weboid.config.effective import effective_lines as effective_lines
+from weboid.config.environment import process_environment as process_environment
+from weboid.config.places import state_folder as state_folder
+from weboid.config.reading import ConfigReading as ConfigReading
+from weboid.config.reading import load_config as load_config
+from weboid.config.reading import read_config as read_config
+from weboid.config.sample import sample as sample
+from weboid.config.sections import BY_CRAWLERS as BY_CRAWLERS
+from weboid.config.sections import PROJECT_CONTACT as PROJECT_CONTACT
+from weboid.config.sections import PROJECT_URL as PROJECT_URL
+from weboid.config.sections import SETTINGS_TITLE as SETTINGS_TITLE
+from weboid.config.sections import ArchiveConfig as ArchiveConfig
+from weboid.config.sections import BackupConfig as BackupConfig
+from weboid.config.sections import Config as Config
+from weboid.config.sections import CrawlConfig as CrawlConfig
+from weboid.config.sections import EmbeddedConfig as EmbeddedConfig
+from weboid.config.sections import NetConfig as NetConfig
+from weboid.config.sections import PeopleConfig as PeopleConfig
+from weboid.config.sections import RobotConfig as RobotConfig
+from weboid.config.sections import WebConfig as WebConfig
+from weboid.config.sections import WikiConfig as WikiConfig
+from weboid.config.tables import read_wikis as read_wikis
+from weboid.config.values import MOST_WORKERS as MOST_WORKERS
+from weboid.config.values import Network as Network

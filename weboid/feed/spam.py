@@ -22,7 +22,7 @@ from weboid.remote.feed.calls import FeedStore
 from weboid.store.pages.spam import FARM, ListKind, Reclassified, SpamBatch
 from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.action import ActionApi
-from weboid.wiki.spamlist import GLOBAL_TITLE, ListTexts, fetch_global_list, fetch_local_lists
+from weboid.wiki.spamlist import ListTexts, fetch_global_list, fetch_local_lists
 
 _BATCH: Final = 500
 
@@ -49,10 +49,10 @@ async def refresh_spam(
 
 
 async def refresh_farm_spam(
-    core: FeedStore, api: ActionApi, farm: Farm, *, day: int, title: str = GLOBAL_TITLE, again: Again = at_once
+    core: FeedStore, api: ActionApi, farm: Farm, *, day: int, again: Again = at_once
 ) -> Refreshed:
-    """As `refresh_spam`, for the list of all wikis of a farm; `api` is that of the wiki that has it as page `title`."""
-    texts = await fetch_global_list(api, title)
+    """As `refresh_spam`, for the list of all wikis of a farm; `api` is that of the wiki that has it."""
+    texts = await fetch_global_list(api)
     wikis = [wiki for wiki in await again(core.wikis.list_all) if wiki.farm == farm.code]
     return await _refresh(core, texts, farm.code, FARM, wikis, day=day, again=again)
 

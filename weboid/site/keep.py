@@ -27,17 +27,8 @@ from weboid.robot.orders import Orders
 from weboid.site.place import Place
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import storable
+from weboid.store.site import task
 from weboid.store.site.entry import NO_PAGE, KeptEntry, KeptPage, entry_key, find_entries, list_states, record_entries
-from weboid.store.site.task import (
-    GOES_ON_DAYS,
-    KeptTask,
-    begin_run,
-    end_run,
-    expire_entries,
-    find_starts,
-    lock_task,
-    unlock_task,
-)
 
 _BATCH: Final = 500
 _EXPIRED: Final = 10_000
@@ -69,7 +60,7 @@ class RunMemory:
     """
 
     def __init__(self, pool: Pool, name: str, moment: Moment, origin: str, *, with_anchors: bool = False) -> None:
-        self.task: KeptTask
+        self.task: task.KeptTask
         self._orders: Orders
         self._name = name
         self.resumed = 0
@@ -90,7 +81,7 @@ class RunMemory:
 
     @asynccontextmanager
     async def run(
-        self, starts: Sequence[str], orders: Orders, *, goes_on_days: int = GOES_ON_DAYS
+        self, starts: Sequence[str], orders: Orders, *, goes_on_days: int = task.GOES_ON_DAYS
     ) -> AsyncIterator[None]:
         """Begins a run of the task, or goes on with one that was interrupted and began at most so many days ago.
 
@@ -99,23 +90,23 @@ class RunMemory:
         """
         name, day, self._orders = self._name, self._moment.day, orders
         async with self._pool.reading() as held:
-            if not await lock_task(held, name):
+            if not await task.lock_task(held, name):
                 raise StoreError(f"another run of {name!r} is under way: wait for its end, or give another name")
             try:
                 async with self._pool.connection() as conn:
-                    site = _site(await find_starts(conn, name) or starts)
+                    site = _site(await task.find_starts(conn, name) or starts)
                     if site != _site(starts):
                         raise ConfigError(f"{name!r} remembers {site}: give the run of another site another name")
                     text = msgspec.json.encode(orders).decode()
-                    self.task = await begin_run(conn, name, starts, text, day, goes_on_days=goes_on_days)
+                    self.task = await task.begin_run(conn, name, starts, text, day, goes_on_days=goes_on_days)
                 expired = 1
                 while expired:
                     async with self._pool.connection() as conn:
-                        expired = await expire_entries(conn, day, limit=_EXPIRED)
+                        expired = await task.expire_entries(conn, day, limit=_EXPIRED)
                 await self._resume()
                 yield
             finally:
-                await unlock_task(held, name)
+                await task.unlock_task(held, name)
 
     async def _resume(self) -> None:
         async with self._pool.connection() as conn:
@@ -205,7 +196,7 @@ class RunMemory:
         for url, seen in sorted(self._untried.items()):
             await self.note(url, seen, await self.known(url))
         async with self._pool.connection() as conn:
-            await end_run(conn, self.task.task, msgspec.json.encode(statistics).decode(), is_whole=is_whole)
+            await task.end_run(conn, self.task.task, msgspec.json.encode(statistics).decode(), is_whole=is_whole)
 
     async def _find(self, keys: Sequence[int]) -> list[Remembered]:
         async with self._pool.connection() as conn:
@@ -267,11 +258,6 @@ class _Gathering(Generic[_Item, _Result]):
         if self._running is None:
             self._running = asyncio.create_task(self._run())
         return await future
-
-    async def close(self) -> None:
-        """Returns when all has been done."""
-        while self._running is not None:
-            await asyncio.wait([self._running])
 
     async def _run(self) -> None:
         try:

@@ -13,19 +13,8 @@ import aiohttp
 
 from weboid.core.wikitext.titles import Namespace
 from weboid.errors import SourceError, TooManyLinks
+from weboid.wiki import api_pages
 from weboid.wiki.action import ActionApi, ApiPatience, ApiRefusal
-from weboid.wiki.api_pages import (
-    MOST_TITLES,
-    PAGE_IDS,
-    ApiPage,
-    TitleTargets,
-    add_listed,
-    edits_of,
-    namespaces_of,
-    states_of,
-    texts_of,
-    titles_of,
-)
 from weboid.wiki.interwiki import InterwikiMap
 from weboid.wiki.source import (
     WIKITEXT,
@@ -36,8 +25,6 @@ from weboid.wiki.source import (
     RevisionText,
     Selection,
     WalkBatch,
-    clean_text,
-    with_scheme,
 )
 
 _BATCH_PAGES: Final = 50
@@ -72,12 +59,8 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class SiteInfo:
-    """A wiki's own name, address, language, namespaces and interwiki map."""
+    """A wiki's namespaces and interwiki map."""
 
-    dbname: str
-    server: str
-    sitename: str
-    lang: str
     namespaces: tuple[Namespace, ...]
     interwiki: InterwikiMap
 
@@ -111,13 +94,9 @@ class ApiSource:
             {"meta": "siteinfo", "siprop": "general|namespaces|namespacealiases|interwikimap"}
         )
         match answer.get("query"):
-            case {"general": {"wikiid": str(dbname), "server": str(server), **general}, **query}:
+            case {"general": {"wikiid": str(), "server": str()}, **query}:
                 return SiteInfo(
-                    dbname=clean_text(dbname),
-                    server=clean_text(with_scheme(server)),
-                    sitename=clean_text(str(general.get("sitename", ""))),
-                    lang=clean_text(str(general.get("lang", ""))),
-                    namespaces=namespaces_of(query.get("namespaces"), query.get("namespacealiases")),
+                    namespaces=api_pages.namespaces_of(query.get("namespaces"), query.get("namespacealiases")),
                     interwiki=InterwikiMap.from_siteinfo(query.get("interwikimap")),
                 )
             case _:
@@ -135,7 +114,7 @@ class ApiSource:
 
     async def find_missing(self, titles: Sequence[str]) -> set[str]:
         """Those of at most 50 titles, with their prefixes, for which the wiki says that it has no page."""
-        targets, possible = TitleTargets(), _possible(titles)[:_BATCH_PAGES]
+        targets, possible = api_pages.TitleTargets(), _possible(titles)[:_BATCH_PAGES]
         if possible:
             answer = await self._api.fetch_answer({"titles": "|".join(possible), "converttitles": "1"})
             query = answer.get("query", {})
@@ -158,13 +137,13 @@ class ApiSource:
         question = {**({limit: _WALK_PAGES} if limit else {}), **selection.question, **_INFO}
         async with aclosing(self._batches(question, _continuation_at(place))) as batches:
             async for gathered, continuation in batches:
-                yield WalkBatch(states_of(gathered), json.dumps(continuation) if continuation else _OVER)
+                yield WalkBatch(api_pages.states_of(gathered), json.dumps(continuation) if continuation else _OVER)
 
     async def find_states(self, ids: Sequence[int]) -> list[PageState]:
         """As in WikiSource. Raises SourceError also if the answer does not even state that a page is missing."""
         found: list[PageState] = []
         for some in _chunks(sorted(set(ids))):
-            answered: dict[int, ApiPage] = {}
+            answered: dict[int, api_pages.ApiPage] = {}
             async with aclosing(self._batches({"pageids": "|".join(map(str, some)), **_INFO})) as batches:
                 async for gathered, _ in batches:
                     answered |= gathered
@@ -172,7 +151,7 @@ class ApiSource:
                 page for page in some if page not in answered or not (answered[page].missing or answered[page].model)
             ]:
                 raise self._unreadable(f"nothing about page {left_out[0]}, which was requested")
-            found += states_of(answered)
+            found += api_pages.states_of(answered)
         return found
 
     async def find_lag_s(self) -> float:
@@ -194,7 +173,7 @@ class ApiSource:
     async def find_titled(self, titles: Sequence[str], *, most_links: int | None = None) -> dict[str, PageLinks]:
         found: dict[str, PageLinks] = {}
         for some in _chunks(_possible(titles)):
-            targets = TitleTargets()
+            targets = api_pages.TitleTargets()
             left = None if most_links is None else most_links - sum(len(page.urls) for page in found.values())
             pages = await self._linked({"titles": "|".join(some), "redirects": "1"}, left, targets)
             ids = {title: targets.page_of(title) for title in some}
@@ -211,7 +190,7 @@ class ApiSource:
         answer = await self._api.fetch_answer(question)
         match answer.get("query"):
             case {"pages": list(listed)}:
-                return texts_of(listed)
+                return api_pages.texts_of(listed)
             case {"badrevids": _} | None:
                 return {}
             case _:
@@ -232,20 +211,20 @@ class ApiSource:
             return []  # it has no revision of that number
         match answer.get("query"):
             case {"pages": list(listed)}:
-                return edits_of(page, listed)
+                return api_pages.edits_of(page, listed)
             case _:
                 raise self._unreadable("no edits")
 
     async def list_titles(self, beginning: str) -> list[str]:
         """As in WikiItself; ``prefixsearch`` is what ``action=opensearch`` gives, with errors as in other queries."""
-        question = {"list": "prefixsearch", "pssearch": beginning, "pslimit": str(MOST_TITLES)}
+        question = {"list": "prefixsearch", "pssearch": beginning, "pslimit": str(api_pages.MOST_TITLES)}
         try:
             answer = await self._api.fetch_answer(question)
         except ApiRefusal:
             return []  # it completes nothing, or not this; that is no failure of the wiki
         match answer.get("query"):
             case {"prefixsearch": list(listed)}:
-                return titles_of(listed)
+                return api_pages.titles_of(listed)
             case _:
                 return []
 
@@ -262,7 +241,7 @@ class ApiSource:
         match answer.get("query"):
             case {"categorymembers": list(listed)}:
                 ids = [member.get("pageid") for member in listed if isinstance(member, dict)]
-                pages = tuple(page for page in ids if isinstance(page, int) and page in PAGE_IDS)
+                pages = tuple(page for page in ids if isinstance(page, int) and page in api_pages.PAGE_IDS)
                 return Members(pages, self._continuation(answer).get("cmcontinue", ""))
             case _:
                 raise self._unreadable("no members of a category")
@@ -275,15 +254,15 @@ class ApiSource:
         question: Mapping[str, str],
         begin: Mapping[str, str] | None = None,
         *,
-        targets: TitleTargets | None = None,
+        targets: api_pages.TitleTargets | None = None,
         most_links: int | None = None,
-    ) -> AsyncGenerator[tuple[dict[int, ApiPage], dict[str, str]], None]:
+    ) -> AsyncGenerator[tuple[dict[int, api_pages.ApiPage], dict[str, str]], None]:
         """The complete batches of one query, each with the parameters for the next; {} = it is the last.
 
         Raises TooManyLinks as soon as one has more than `most_links`.
         """
         continuation = dict(begin or {})
-        gathered: dict[int, ApiPage] = {}
+        gathered: dict[int, api_pages.ApiPage] = {}
         detector = _CycleDetector(continuation)
         answers = 0
         while True:
@@ -318,12 +297,14 @@ class ApiSource:
             case _:
                 raise self._unreadable("a continuation of unknown shape")
 
-    def _gather(self, answer: Mapping[str, Any], gathered: dict[int, ApiPage], most_links: int | None) -> None:
+    def _gather(
+        self, answer: Mapping[str, Any], gathered: dict[int, api_pages.ApiPage], most_links: int | None
+    ) -> None:
         query = answer.get("query", {})
         listed = query.get("pages", []) if isinstance(query, dict) else None
         if not isinstance(listed, list):
             raise self._unreadable("pages of unknown shape (a MediaWiki before 1.25?)")
-        add_listed(gathered, listed)
+        api_pages.add_listed(gathered, listed)
         weight = sum(known.weight for known in gathered.values())
         if most_links is not None and weight - len(gathered) > most_links:
             raise TooManyLinks(f"{self._api.url}: the pages have more than {most_links:,} links")
@@ -331,7 +312,7 @@ class ApiSource:
             raise self._unreadable(f"more than {_MOST_LINKS:,} pages and links in one batch")
 
     async def _linked(
-        self, question: Mapping[str, str], most_links: int | None, targets: TitleTargets | None = None
+        self, question: Mapping[str, str], most_links: int | None, targets: api_pages.TitleTargets | None = None
     ) -> dict[int, PageLinks]:
         """The wikitext pages that a query gives, by id, with all their links."""
         found: dict[int, PageLinks] = {}

@@ -57,8 +57,8 @@ def test_what_is_no_answer_is_no_refusal() -> None:
 
 def test_the_account_is_read() -> None:
     data = {"available": 8, "daily_captures": 10199, "daily_captures_limit": 10000, "processing": 0}
-    assert account_of(_reply(data)) == SaveAccount(8, 0, 10199, 10000)
-    assert account_of(_reply({"available": 8})) == SaveAccount(8, None, None, None)
+    assert account_of(_reply(data)) == SaveAccount(8, 10199, 10000)
+    assert account_of(_reply({"available": 8})) == SaveAccount(8, None, None)
     assert account_of(_reply({"available": "many"})) is None
     assert account_of(_reply({"message": "no"})) is None
 

@@ -40,11 +40,9 @@ class Connected(Protocol):
     @property
     def away(self) -> Disturbance:
         """The disturbance of the store."""
-        ...
 
     def give_up(self) -> None:
         """Lets nothing wait for it any more."""
-        ...
 
 
 @asynccontextmanager

@@ -56,27 +56,22 @@ class ProcessRow(Protocol):
     @property
     def process(self) -> RunningProcess:
         """The process of the row."""
-        ...
 
     @property
     def away(self) -> Disturbance:
         """The disturbance of the way to the row."""
-        ...
 
     async def take(self, is_gone: IsGone, *, was_away: bool) -> SeenProcess | None:
         """Writes the row; or, of an exclusive role, returns the process that has it.
 
         `was_away`: also one that was long silent.
         """
-        ...
 
     async def write(self, activity: str, figures: Mapping[str, float], is_gone: IsGone) -> SeenProcess | None:
         """Writes that the process lives; returns the one that has taken its exclusive role while it was silent."""
-        ...
 
     async def delete(self) -> None:
         """Deletes the row."""
-        ...
 
 
 Connect = Callable[[asyncio.Event], AbstractAsyncContextManager[tuple[ProcessRow, _Store]]]

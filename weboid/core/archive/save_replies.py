@@ -61,10 +61,9 @@ class SaveReply(NamedTuple):
 
 
 class SaveAccount(NamedTuple):
-    """The account's limits: jobs free and running, captures of today and the most of a day; None = not given."""
+    """The account's limits: jobs free, captures of today and the most of a day; None = not given."""
 
     available: int | None
-    processing: int | None
     daily: int | None
     daily_limit: int | None
 
@@ -104,7 +103,7 @@ def account_of(reply: ServiceReply) -> SaveAccount | None:
     data = _object(reply)
     if isinstance(data, SaveReply):
         return None
-    numbers = (data.get(name) for name in ("available", "processing", "daily_captures", "daily_captures_limit"))
+    numbers = (data.get(name) for name in ("available", "daily_captures", "daily_captures_limit"))
     account = SaveAccount(*(number_of(number, most=_MOST) for number in numbers))
     return account if account.available is not None else None
 
