@@ -99,9 +99,7 @@ async def test_an_unknown_service_is_named(place: Place) -> None:
 SHELL_LOOP = tuple(f"http://gone.demo/{number}" for number in range(5))
 
 
-async def test_a_limit_that_one_process_met_is_obeyed_by_the_next_which_says_until_when(
-    place: Place,
-) -> None:
+async def test_a_limit_that_one_process_met_is_obeyed_by_the_next_which_says_until_when(place: Place) -> None:
     async with archive_at(place) as archive:
         archive.act = lambda asked: rate_limited("900")
         assert ((await json_of(place, SHELL_LOOP[0])).status, len(archive.site.asked)) == (0, 1)

@@ -21,10 +21,7 @@ OF_KUBERNETES = _CASES["kubernetes"]
 """Service links: a tool that is called weboid has a service of that name."""
 
 
-@pytest.mark.parametrize(
-    ("environ", "port"),
-    _CASES["sources"],
-)
+@pytest.mark.parametrize(("environ", "port"), _CASES["sources"])
 def test_each_source_beats_the_one_before(environ: dict[str, str], port: int) -> None:
     assert load_config(None, environ).web.port == port
 
@@ -95,19 +92,13 @@ def test_what_platforms_set_under_such_names_is_passed_over() -> None:
     assert (config.web.port, config.replica.user) == (8000, "u123")
 
 
-@pytest.mark.parametrize(
-    ("name", "near"),
-    _CASES["typing-errors"],
-)
+@pytest.mark.parametrize(("name", "near"), _CASES["typing-errors"])
 def test_a_typing_error_is_shown_with_what_was_meant(name: str, near: str) -> None:
     with pytest.raises(ConfigError, match=rf"{name}: .*did you mean {near}\?"):
         load_config(None, {name: "1"})
 
 
-@pytest.mark.parametrize(
-    ("environ", "output"),
-    _CASES["faults"],
-)
+@pytest.mark.parametrize(("environ", "output"), _CASES["faults"])
 def test_what_cannot_be_used_is_shown_with_its_variable(environ: dict[str, str], output: str) -> None:
     with pytest.raises(ConfigError, match=output):
         load_config(None, environ)

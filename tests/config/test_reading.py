@@ -38,10 +38,7 @@ def test_farms_and_wikis_are_configuration(tmp_path: Path) -> None:
     assert [wiki.rules for wiki in config.wikis] == [{}, rules]
 
 
-@pytest.mark.parametrize(
-    ("toml", "environ", "output"),
-    _CASES["faults"],
-)
+@pytest.mark.parametrize(("toml", "environ", "output"), _CASES["faults"])
 def test_what_cannot_be_used_is_named(tmp_path: Path, toml: str, environ: dict[str, str], output: str) -> None:
     with pytest.raises(ConfigError, match=output):
         load(tmp_path, toml, **environ)

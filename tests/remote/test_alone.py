@@ -92,9 +92,7 @@ async def scene(database: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
         yield made
 
 
-async def test_of_a_host_with_many_uses_more_than_so_many_pages_die_only_by_another_crawlers_look(
-    scene: Scene,
-) -> None:
+async def test_of_a_host_with_many_uses_more_than_so_many_pages_die_only_by_another_crawlers_look(scene: Scene) -> None:
     for day in OF_PAGES:
         await scene.report(day, LOST)
         await scene.other.second_looks.take(0)  # it is there

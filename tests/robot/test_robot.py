@@ -254,8 +254,7 @@ def test_a_chain_of_redirects_without_end_is_cut_and_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("restriction", "followed"),
-    [("none", "abcde"), ("internal", "abc"), ("external", "de"), ("below", "ab")],
+    ("restriction", "followed"), [("none", "abcde"), ("internal", "abc"), ("external", "de"), ("below", "ab")]
 )
 def test_a_restriction_is_seen_from_all_starts(restriction: Restriction, followed: str) -> None:
     starts = ["http://example.org/docs/x.htm", "http://example.com/a/"]

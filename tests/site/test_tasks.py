@@ -52,14 +52,7 @@ async def _robot(pool: Pool, *, net: NetConfig = FAR, delay: float = 0.0, **conf
     crawl = CrawlConfig(delay=delay, stop=("stopped.test",))
     async with open_session(net) as session:
         robot = RobotTasks(
-            pool,
-            session,
-            LocalTurns(delay),
-            RobotConfig(**config),
-            crawl,
-            _no_checks,
-            lambda: Moment(100),
-            lambda: 1e9,
+            pool, session, LocalTurns(delay), RobotConfig(**config), crawl, _no_checks, lambda: Moment(100), lambda: 1e9
         )
         async with in_background(robot.run(asyncio.Event())):
             yield robot

@@ -14,15 +14,7 @@ from support.awkward_articles import dot
 from support.browser import PHONE, add_axe, barriers, keep_shot, needs_browser, overflow_px
 from support.gadget import SETTINGS, GadgetWiki, Skin
 from support.gadget_article import ARTICLE, BARE, DEAD, TITLE
-from support.gadget_repairs import (
-    marks_of,
-    open_from_card,
-    open_gadget,
-    post_to_wiki,
-    prefer_saving,
-    shown,
-    text_of,
-)
+from support.gadget_repairs import marks_of, open_from_card, open_gadget, post_to_wiki, prefer_saving, shown, text_of
 from support.matching import make_wiki
 from support.mediawiki import ADMIN, PASSWORD, MediaWiki
 

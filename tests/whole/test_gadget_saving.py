@@ -10,14 +10,7 @@ from playwright.async_api import BrowserContext, expect
 from support.browser import PHONE, keep_shot, needs_browser, overflow_px
 from support.gadget import SETTINGS, GadgetWiki
 from support.gadget_article import ARTICLE, DEAD, TITLE
-from support.gadget_repairs import (
-    open_from_card,
-    open_gadget,
-    post_to_wiki,
-    prefer_saving,
-    shown,
-    text_of,
-)
+from support.gadget_repairs import open_from_card, open_gadget, post_to_wiki, prefer_saving, shown, text_of
 from support.matching import make_wiki
 from support.mediawiki import ADMIN, PASSWORD, MediaWiki
 

@@ -138,11 +138,7 @@ async def crawl(config: Config, pool: Pool, now: Callable[[], Moment] | None, op
 
 
 async def crawl_by(
-    config: Config,
-    core: CrawlStore,
-    now: Callable[[], Moment] | None,
-    options: CrawlOptions,
-    pool: Pool | None = None,
+    config: Config, core: CrawlStore, now: Callable[[], Moment] | None, options: CrawlOptions, pool: Pool | None = None
 ) -> bool:
     """Runs rounds until it is stopped, or one round, and prints what each has done; returns whether it was stopped.
 

@@ -11,13 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from weboid import __version__
-from weboid.config.environment import (
-    CONFIG_VARIABLE,
-    Setting,
-    environment_settings,
-    flatten,
-    process_environment,
-)
+from weboid.config.environment import CONFIG_VARIABLE, Setting, environment_settings, flatten, process_environment
 from weboid.config.names import ARCHIVE_KEYS, TABLES, TOP, TYPES, KeyPath, nearest, variable
 from weboid.config.places import default_data, find_file
 from weboid.config.sections import PROJECT_URL, SECTIONS, ArchiveConfig, Config

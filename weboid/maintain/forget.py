@@ -13,14 +13,7 @@ from weboid.store.db.pool import Connection, Pool
 from weboid.store.pages.page import PageChanges, record_intake
 from weboid.store.pages.wiki import StoredWiki
 from weboid.store.people.audit import NOBODY, Action, record_audit
-from weboid.store.upkeep.forget import (
-    STRETCHES,
-    count_pages,
-    count_urls,
-    delete_changes,
-    delete_wiki,
-    list_pages,
-)
+from weboid.store.upkeep.forget import STRETCHES, count_pages, count_urls, delete_changes, delete_wiki, list_pages
 
 _BATCH: Final = 500
 _MOST_USES: Final = 20_000

@@ -40,8 +40,7 @@ _NUMBER: Final = re.compile(r"[0-9]+(?![0-9a-f])|[0-9a-f]{6,}|[0-9]+", re.IGNORE
 _NUMBERS_IN_A_ROW: Final = re.compile(r"(?:/[0*])+(?=[/?]|$)")
 _TOKEN: Final = re.compile(r"/(?![0-9]++[/.?]|[0-9]++$)[0-9a-f]{16,}+(?=[/.?]|$)", re.IGNORECASE)
 _NAMES_DATE: Final = re.compile(
-    r"[?&]\w*(?:year|month|day|date|week|cal\w*|\b[ymd])=\d|/\d{4}[/-](?:0?[1-9]|1[0-2])(?!\d)",
-    re.IGNORECASE,
+    r"[?&]\w*(?:year|month|day|date|week|cal\w*|\b[ymd])=\d|/\d{4}[/-](?:0?[1-9]|1[0-2])(?!\d)", re.IGNORECASE
 )
 
 _SEPARATOR: Final = re.compile(r"[+,|]|%20|%2C|%7C", re.IGNORECASE)

@@ -112,11 +112,7 @@ class RobotTasks:
         orders = wanted.orders(age_s=task.age_s, clock_s=monotonic(), now_s=self.now_s(), most_pages=self.config.pages)
         start = SiteStart(parse(task.starts[0]))
         memory = RunMemory(
-            self.pool,
-            task.name,
-            self.now(),
-            str(start.url._replace(path="")),
-            with_anchors=wanted.checks_fragments,
+            self.pool, task.name, self.now(), str(start.url._replace(path="")), with_anchors=wanted.checks_fragments
         )
         places = KeptPlaces()
         async with AsyncExitStack() as stack:

@@ -4,10 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from support.archives import (
-    MadeArchive,
-    open_local_client,
-)
+from support.archives import MadeArchive, open_local_client
 from support.pywb import RealArchive
 from support.stored import WikiInStore, key, open_wiki
 

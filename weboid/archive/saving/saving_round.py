@@ -24,14 +24,7 @@ from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.errors import StoreError
 from weboid.mechanism.patience import sweep_until_stopped
 from weboid.store.archives.lookup import list_lookups
-from weboid.store.archives.saving import (
-    BEFORE_ALL,
-    Saving,
-    SavingState,
-    count_savings,
-    lease_savings,
-    record_savable,
-)
+from weboid.store.archives.saving import BEFORE_ALL, Saving, SavingState, count_savings, lease_savings, record_savable
 from weboid.store.archives.snapshot import list_snapshots
 from weboid.store.db.pool import Pool
 from weboid.store.db.rows import KnownUrl

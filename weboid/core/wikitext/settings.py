@@ -61,10 +61,7 @@ Language = Annotated[
 DatePattern = Annotated[
     str,
     Form(
-        "a CLDR pattern of dates, such as 'd MMMM y'",
-        rf"(?:[dMLyE]|'[^{_OUT}=']*'|[^{_OUT}='A-Za-z])+",
-        60,
-        _bad_date,
+        "a CLDR pattern of dates, such as 'd MMMM y'", rf"(?:[dMLyE]|'[^{_OUT}=']*'|[^{_OUT}='A-Za-z])+", 60, _bad_date
     ),
 ]
 TemplateName = Annotated[str, Form("the name of a template, without its namespace", rf"[^{_OUT}#]+", 255)]

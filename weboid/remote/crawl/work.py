@@ -235,8 +235,7 @@ class Work(OnStore):
         async with self._connections.connection() as conn:
             tally = await record_batch(conn, self.worker, checks, held, self._policy)
             await delete_words(
-                conn,
-                {each.host.host for each in checks if is_settled(each.host_before, each.host_after, self._policy)},
+                conn, {each.host.host for each in checks if is_settled(each.host_before, each.host_after, self._policy)}
             )
             if tally.lost:
                 named = {bucket for checked in checks if (bucket := checked.url.key.bucket) in held}

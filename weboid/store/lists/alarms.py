@@ -15,15 +15,7 @@ from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.url.farms import WikiName
 from weboid.store.db.statements import Connection
-from weboid.store.lists.health import (
-    DEFAULT_BOUNDS,
-    SLOW_DAYS,
-    Bounds,
-    Health,
-    SpamListStatus,
-    WikiStatus,
-    find_status,
-)
+from weboid.store.lists.health import DEFAULT_BOUNDS, SLOW_DAYS, Bounds, Health, SpamListStatus, WikiStatus, find_status
 from weboid.store.pages.spam import ListKind
 from weboid.store.schedule.days import DayFigure
 from weboid.store.schedule.process import EXPIRY_S, CrawlerFigure, ProcessRole, SeenProcess

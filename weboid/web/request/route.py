@@ -159,15 +159,7 @@ ROUTES: Final = (
         counts_pages=True,
     ),
     _api("api-pages", "/api/pages", *_WHOLE, "all", "extent", "verdict", "format", cost=20, lane=Lane.BULK),
-    _api(
-        "api-ping",
-        "/api/ping",
-        *_PING,
-        methods=("GET", "POST"),
-        most_form=MOST_QUERY,
-        cost=1,
-        lane=Lane.LISTS,
-    ),
+    _api("api-ping", "/api/ping", *_PING, methods=("GET", "POST"), most_form=MOST_QUERY, cost=1, lane=Lane.LISTS),
     _api(
         "api-reverts",
         "/api/reverts",

@@ -16,8 +16,7 @@ from weboid.core.url.spellings import as_meant
 
 _TARGET: Final = re.compile(r"[\s,]*<([^<>]*)>")
 _ATTRIBUTE: Final = re.compile(
-    r"""\s*;\s*(?:([^\s=;,"<>]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"<>]+)))?)?""",
-    re.DOTALL,
+    r"""\s*;\s*(?:([^\s=;,"<>]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"<>]+)))?)?""", re.DOTALL
 )
 _END: Final = re.compile(r"\s*(,|\Z)")
 _NEXT: Final = re.compile(r",\s*(?=<)")
