@@ -10,8 +10,8 @@ import click
 from rich.console import Console
 
 from weboid.archive.lookups.queue_round import QueueRound, QueueTally
-from weboid.archive.saving.save_keys import require_save_keys
-from weboid.archive.saving.saving_round import saving_round
+from weboid.archive.saving.save_keys import require_save_keys, saves_at
+from weboid.archive.saving.saving_round import SavingRound
 from weboid.archive.service.client import Limiter, open_archive_client
 from weboid.archive.service.limits import JointLimiter, LocalLimiter
 from weboid.archive.service.limits_file import limits_file
@@ -125,18 +125,14 @@ async def archive(
 
             begun = time.monotonic()
             queue = QueueRound(
-                pool,
-                client,
-                config.archive.services,
+                *(pool, client, config.archive.services),
                 today=today,
                 stopped=stopped,
                 show=show,
                 waits_s=_LONGEST_WAIT_S if once else 0.0,
             )
             rounds = CopyRounds(
-                pool,
-                client,
-                config.archive.services,
+                *(pool, client, config.archive.services),
                 now=now or (lambda: Moment(today())),
                 stopped=stopped,
                 policy=config.policy,
@@ -144,9 +140,12 @@ async def archive(
                 waits=not once,
             )
             suggested = SuggestedCopies(pool, Replays(client, config.archive.services), today=today, stopped=stopped)
-            saving = saving_round(config, pool, client, today=today, stopped=stopped)
+            later: list[ArchiveWork] = [queue]
+            if service := saves_at(config):
+                later.append(
+                    SavingRound(pool, client, service, config.archive, farms=config.farms, today=today, stopped=stopped)
+                )
             visits: list[ArchiveWork] = [suggested, rounds]
-            later: list[ArchiveWork] = [queue, *([] if saving is None else [saving])]
             # One after the other if once: a cited copy that plays need not be looked for, and a dropped one is at once.
             for works in [visits, later] if once else [[*visits, *later]]:
                 await _work(works, stopped, pool.away, once=once)

@@ -20,7 +20,8 @@ from support.waiting import until
 from weboid.archive.saving.jobs import POLLS
 from weboid.archive.saving.progress import MOST_TRIES, SavingTally
 from weboid.archive.saving.savable import unsavable_now, unsavable_url
-from weboid.archive.saving.saving_round import SavingRound, saving_round
+from weboid.archive.saving.save_keys import saves_at
+from weboid.archive.saving.saving_round import SavingRound
 from weboid.archive.service.client import open_archive_client
 from weboid.archive.service.limits import LocalLimiter
 from weboid.assets import toml_next_to
@@ -54,15 +55,15 @@ class Saver:
     day: int = DAY
     stopped: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def sweep(self, *, limiter: LocalLimiter | None = None, **values: Any) -> SavingTally:
+    async def sweep(self, *, limiter: LocalLimiter | None = None, secret: str = SECRET, **values: Any) -> SavingTally:
         service = self.archive.service()
-        given = {"key": KEY, "secret": SECRET, "daily": 100, "first_poll_s": 0.001, **values}
+        given = {"daily": 100, "first_poll_s": 0.001, **values}
         async with open_archive_client(NET, limiter or LocalLimiter(patience_s=0.05)) as client:
             work = SavingRound(
                 self.stored.pool,
                 client,
                 service,
-                [service],
+                ArchiveConfig((service,), KEY, secret),
                 farms=BUILT_IN,
                 today=lambda: self.day,
                 stopped=self.stopped,
@@ -420,7 +421,7 @@ def test_keys_are_not_read_from_files_and_without_them_nothing_is_saved(tmp_path
     assert SECRET not in repr(config)
     for archive in (ArchiveConfig(), ArchiveConfig((SERVICES["arquivo"],), "k", "s")):
         config = Config(data=NotImplemented, archive=archive)
-        assert saving_round(config, NotImplemented, NotImplemented, today=lambda: 1, stopped=asyncio.Event()) is None
+        assert saves_at(config) is None
 
 
 @pytest.mark.parametrize(("url", "why"), _CASES["unsavable"])

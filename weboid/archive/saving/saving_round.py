@@ -7,16 +7,16 @@ A sweep looks first for what was saved, then asks about jobs (``jobs``), then su
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
 from weboid.archive.saving.account import AT_ONCE, SavingLimits
 from weboid.archive.saving.jobs import FIRST_POLL_S, JOB_LEASE_S, SavingJobs
 from weboid.archive.saving.progress import SavingProgress, SavingTally
 from weboid.archive.saving.savable import unsavable_now, unsavable_url
-from weboid.archive.saving.save_keys import save_headers, saves_at
+from weboid.archive.saving.save_keys import save_headers
 from weboid.archive.service.client import ArchiveClient, Resting
-from weboid.config import Config
+from weboid.config import ArchiveConfig
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.url.farms import Farm
@@ -42,20 +42,16 @@ _QUEUED: Final = 500
 
 
 class SavingRound:
-    """One worker's savings at `service`; `today` is called for each, `stopped` ends it in order.
-
-    Raises ConfigError for keys that cannot be used, or that would travel unencrypted.
-    """
+    """One worker's savings at `service`, one of those of `archive`; `today` is called for each, `stopped` ends it in
+    order. Raises ConfigError for keys that cannot be used, or that would travel unencrypted."""
 
     def __init__(
         self,
         pool: Pool,
         client: ArchiveClient,
         service: ArchiveService,
-        others: Sequence[ArchiveService],
+        archive: ArchiveConfig,
         *,
-        key: str,
-        secret: str,
         farms: Iterable[Farm],
         today: Callable[[], int],
         stopped: asyncio.Event,
@@ -69,12 +65,15 @@ class SavingRound:
         self._progress = SavingProgress(pool, client, today=today)
         self._limits = SavingLimits(
             *(pool, client, service, self.tally),
-            headers=save_headers(service, key, secret),
+            headers=save_headers(service, archive.save_key, archive.save_secret),
             daily=daily,
             today=today,
             stopped=stopped,
         )
-        self._services = (service, *(other for other in others if other.archive.number != service.archive.number))
+        self._services = (
+            service,
+            *(other for other in archive.services if other.archive.number != service.archive.number),
+        )
         self._jobs = SavingJobs(pool, service, self._limits, self._progress, stopped=stopped, first_poll_s=first_poll_s)
         self._after = UrlKey(secrets.randbelow(BUCKETS), 0, 0)
         """The last URL that was looked at; the first is anywhere, so that one that is often started gets to all."""
@@ -88,10 +87,8 @@ class SavingRound:
         await sweep_until_stopped(self.sweep, self._stopped, what="savings", log=log, idle_s=_IDLE_S)
 
     async def sweep(self) -> SavingTally:
-        """Does all that is to be done now: looks for what was saved, asks about jobs, and saves what waits.
-
-        Raises StoreError.
-        """
+        """Does all that is to be done now: looks for what was saved, asks about jobs, and saves what waits. Raises
+        StoreError."""
         self._limits.begin()
         await self._in_slots(AT_ONCE, SavingState.SAVED, self._jobs.confirm)
         await self._in_slots(AT_ONCE, SavingState.SENT, self._jobs.resume)
@@ -179,26 +176,3 @@ class SavingRound:
             case outcome:
                 await self._progress.refuse(saving, outcome.word)
         return False
-
-
-def saving_round(
-    config: Config, pool: Pool, client: ArchiveClient, *, today: Callable[[], int], stopped: asyncio.Event
-) -> SavingRound | None:
-    """The savings as configured; None without keys, or if the Wayback Machine is not among the services.
-
-    Raises ConfigError.
-    """
-    archive = config.archive
-    if (service := saves_at(config)) is None:
-        return None
-    return SavingRound(
-        pool,
-        client,
-        service,
-        archive.services,
-        key=archive.save_key,
-        secret=archive.save_secret,
-        farms=config.farms,
-        today=today,
-        stopped=stopped,
-    )
