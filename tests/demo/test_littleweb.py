@@ -10,69 +10,55 @@ from typing import NamedTuple
 
 import pytest
 
+from weboid.demo import world
 from weboid.demo.littleweb import LittleWeb, open_littleweb
-from weboid.demo.world import (
-    Behaviour,
-    BotWall,
-    ByMethod,
-    Chain,
-    Code,
-    Host,
-    HostBehaviour,
-    Life,
-    Loop,
-    NoHead,
-    Page,
-    Redirect,
-    Spell,
-    Trouble,
-    World,
-)
 
 TIMEOUT_S = 5.0
 
 
-def always(behaviour: Behaviour) -> Life[Behaviour]:
-    return (Spell(0, behaviour),)
+def always(behaviour: world.Behaviour) -> world.Life[world.Behaviour]:
+    return (world.Spell(0, behaviour),)
 
 
-def host_always(behaviour: HostBehaviour) -> Life[HostBehaviour]:
-    return (Spell(0, behaviour),)
+def host_always(behaviour: world.HostBehaviour) -> world.Life[world.HostBehaviour]:
+    return (world.Spell(0, behaviour),)
 
 
-WORLD = World(
+WORLD = world.World(
     {
-        "site.demo": Host(
+        "site.demo": world.Host(
             paths={
-                "/page": always(Page(title="<b>Bold</b>", size_kib=3)),
-                "/paper": always(Page("application/pdf", 48)),
-                "/turns": (Spell(0, Page()), Spell(7, Code(410))),
-                "/wait": always(Code(503, retry_after_s=120)),
-                "/lie": always(Code(404, kind="application/pdf", size_kib=80)),
-                "/moved": always(Redirect("http://other.demo/new", 308)),
-                "/root": always(Redirect("/", 302)),
-                "/chain": always(Chain(2)),
-                "/loop": always(Loop()),
-                "/no-head": always(NoHead(501)),
-                "/hates-head": always(NoHead(0)),
-                "/wall": always(BotWall()),
-                "/challenge": always(BotWall(challenge=True)),
-                "/reset": always(Trouble.RESET),
-                "/split": always(Redirect("/a\r\nSet-Cookie: a=b")),
-                "/rude": always(BotWall(how=Trouble.RESET)),
-                "/referrer": always(BotWall(referrer=True)),
-                "/known": always(BotWall(code=200, page=Page(title="Who are you?"), inside=Page(title="Hello"))),
-                "/by-method": always(ByMethod(Page(), Code(404))),
-                "/dead-inside": always(NoHead(405, inside=Code(410))),
-                "/sold": always(Page(title="{host} is for sale", text="Buy {host}\n<now>", lang="de")),
-                "/raw": always(Page(html="<!doctype html><title>As it is</title>")),
-                "/lie-in-text": always(Code(404, page=Page(title="It is here"))),
-                "/chain?of=two": always(Chain(2)),
+                "/page": always(world.Page(title="<b>Bold</b>", size_kib=3)),
+                "/paper": always(world.Page("application/pdf", 48)),
+                "/turns": (world.Spell(0, world.Page()), world.Spell(7, world.Code(410))),
+                "/wait": always(world.Code(503, retry_after_s=120)),
+                "/lie": always(world.Code(404, kind="application/pdf", size_kib=80)),
+                "/moved": always(world.Redirect("http://other.demo/new", 308)),
+                "/root": always(world.Redirect("/", 302)),
+                "/chain": always(world.Chain(2)),
+                "/loop": always(world.Loop()),
+                "/no-head": always(world.NoHead(501)),
+                "/hates-head": always(world.NoHead(0)),
+                "/wall": always(world.BotWall()),
+                "/challenge": always(world.BotWall(challenge=True)),
+                "/reset": always(world.Trouble.RESET),
+                "/split": always(world.Redirect("/a\r\nSet-Cookie: a=b")),
+                "/rude": always(world.BotWall(how=world.Trouble.RESET)),
+                "/referrer": always(world.BotWall(referrer=True)),
+                "/known": always(
+                    world.BotWall(code=200, page=world.Page(title="Who are you?"), inside=world.Page(title="Hello"))
+                ),
+                "/by-method": always(world.ByMethod(world.Page(), world.Code(404))),
+                "/dead-inside": always(world.NoHead(405, inside=world.Code(410))),
+                "/sold": always(world.Page(title="{host} is for sale", text="Buy {host}\n<now>", lang="de")),
+                "/raw": always(world.Page(html="<!doctype html><title>As it is</title>")),
+                "/lie-in-text": always(world.Code(404, page=world.Page(title="It is here"))),
+                "/chain?of=two": always(world.Chain(2)),
             }
         ),
-        "catch-all.demo": Host(others=always(Page(title="Everything"))),
-        "guarded.demo": Host(host_always(BotWall()), {"/dead": always(Code(410))}),
-        "other.demo": Host(),
+        "catch-all.demo": world.Host(others=always(world.Page(title="Everything"))),
+        "guarded.demo": world.Host(host_always(world.BotWall()), {"/dead": always(world.Code(410))}),
+        "other.demo": world.Host(),
     }
 )
 

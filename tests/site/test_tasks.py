@@ -18,18 +18,7 @@ from weboid.site.place import Place
 from weboid.site.places import KeptPlaces
 from weboid.site.tasks import RobotTasks
 from weboid.store.db.pool import Pool
-from weboid.store.site.ordered import (
-    OrderedTask,
-    delete_places,
-    expire_places,
-    find_ordered,
-    list_branches,
-    list_faults,
-    list_ordered,
-    list_places,
-    record_order,
-    record_stop,
-)
+from weboid.store.site import ordered
 
 _PAGES = {
     "/": linked("/a", "/b", "/gone", "/deep/x.html", "/deep/y.html"),
@@ -60,23 +49,23 @@ async def _robot(pool: Pool, *, net: NetConfig = FAR, delay: float = 0.0, **conf
 
 async def _order(pool: Pool, start: str, **wanted: Any) -> int:
     async with pool.connection() as conn:
-        task = await record_order(conn, [start], {"checks_external": False, **wanted}, 100)
+        task = await ordered.record_order(conn, [start], {"checks_external": False, **wanted}, 100)
     assert task
     return task
 
 
-async def _until(pool: Pool, task: int, is_so: Callable[[OrderedTask], bool]) -> OrderedTask:
+async def _until(pool: Pool, task: int, is_so: Callable[[ordered.OrderedTask], bool]) -> ordered.OrderedTask:
     async with asyncio.timeout(30):
         while True:
             async with pool.connection() as conn:
-                found = await find_ordered(conn, task)
+                found = await ordered.find_ordered(conn, task)
             assert found
             if is_so(found):
                 return found
             await asyncio.sleep(0.05)
 
 
-async def _ended(pool: Pool, task: int) -> OrderedTask:
+async def _ended(pool: Pool, task: int) -> ordered.OrderedTask:
     return await _until(pool, task, lambda found: not found.is_active)
 
 
@@ -86,22 +75,22 @@ async def test_an_ordered_task_runs_to_its_end_and_its_results_are_kept(pool: Po
         assert (ended.state, ended.progress["pages"], ended.progress["open"]) == ("finished", 5, [])
         _verify(ended)
         async with pool.connection() as conn:
-            faults = await list_faults(conn, task, limit=10)
+            faults = await ordered.list_faults(conn, task, limit=10)
             host = site.url("").removeprefix("http://")
             assert [(each.reason, each.state, each.size) for each in faults] == [
                 ("not-found", "broken", 3),
                 ("fragment", "fragment", 1),
             ]
             group = (host, "not-found", "broken")
-            places = [each for _, row in await list_places(conn, task, 0, limit=9, group=group) for each in row]
+            places = [each for _, row in await ordered.list_places(conn, task, 0, limit=9, group=group) for each in row]
             assert {(each[0].removeprefix(site.url("")), each[2].removeprefix(site.url(""))) for each in places} == {
                 ("/gone", "/"),
                 ("/gone", "/a"),
                 ("/deep/missing.html?a=1", "/deep/y.html"),
             }
-            every = [each for _, row in await list_places(conn, task, 0, limit=9) for each in row]
+            every = [each for _, row in await ordered.list_places(conn, task, 0, limit=9) for each in row]
             assert len(every) == sum(ended.progress["places"].values()) == 11
-            branches = await list_branches(conn, task, "/", "", limit=10)
+            branches = await ordered.list_branches(conn, task, "/", "", limit=10)
             assert [tuple(each) for each in branches] == [
                 ("", 1, 0, 200),
                 ("a", 1, 0, 200),
@@ -109,7 +98,7 @@ async def test_an_ordered_task_runs_to_its_end_and_its_results_are_kept(pool: Po
                 ("deep/", 3, 1, 200),
                 ("gone", 1, 1, 404),
             ]
-            deep = await list_branches(conn, task, "/deep/", "missing.html", limit=1)
+            deep = await ordered.list_branches(conn, task, "/deep/", "missing.html", limit=1)
             assert [tuple(each) for each in deep] == [("x.html", 1, 0, 200)]
 
 
@@ -127,8 +116,8 @@ async def test_a_task_runs_once_at_a_time_and_the_fourth_waits(pool: Pool) -> No
         fourth = await _order(pool, site.url("/3"), depth=0)
         first = await _order(pool, site.url("/4"), depth=0, priority=1)
         async with pool.connection() as conn:
-            assert await record_order(conn, [site.url("/0")], {}, 100) is None
-            assert [each.task for each in await list_ordered(conn, is_active=True)][3:] == [first, fourth]
+            assert await ordered.record_order(conn, [site.url("/0")], {}, 100) is None
+            assert [each.task for each in await ordered.list_ordered(conn, is_active=True)][3:] == [first, fourth]
         await asyncio.sleep(1.5)
         assert (await _until(pool, fourth, lambda _: True)).state == "waiting"
         gate.set()
@@ -141,8 +130,8 @@ async def test_a_stop_is_heeded_within_two_seconds_and_once(pool: Pool) -> None:
         await _until(pool, task, lambda found: found.progress.get("pages", 0) > 5)
         waiting = await _order(pool, site.url("/w"))
         async with pool.connection() as conn:
-            assert await record_stop(conn, task) == site.url("/1")
-            assert await record_stop(conn, task) is None
+            assert await ordered.record_stop(conn, task) == site.url("/1")
+            assert await ordered.record_stop(conn, task) is None
         begun = asyncio.get_running_loop().time()
         stopped = await _ended(pool, task)
         assert asyncio.get_running_loop().time() - begun < 2
@@ -150,8 +139,8 @@ async def test_a_stop_is_heeded_within_two_seconds_and_once(pool: Pool) -> None:
         assert (stopped.state, stopped.progress["open"]) == ("stopped", [])
         _verify(stopped)
         async with pool.connection() as conn:
-            await record_stop(conn, waiting)
-            assert await record_stop(conn, task) is None
+            await ordered.record_stop(conn, waiting)
+            assert await ordered.record_stop(conn, task) is None
         assert (await _ended(pool, waiting)).state in ("stopped", "finished")
         assert not [each for each in site.asked[asked:] if each.target[1:].isdigit()]
 
@@ -171,7 +160,7 @@ async def test_a_task_goes_on_after_its_process_was_stopped_and_loads_nothing_tw
         assert before < len(site.asked)
         assert len(targets) - len(set(targets)) <= 10, "what was in flight"
         async with pool.connection() as conn:
-            every = [each for _, row in await list_places(conn, task, 0, limit=9) for each in row]
+            every = [each for _, row in await ordered.list_places(conn, task, 0, limit=9) for each in row]
         assert len(every) == len({each[0] for each in every}) == 81
 
 
@@ -199,15 +188,15 @@ async def test_places_expire_after_the_end_of_their_run(pool: Pool) -> None:
         task = await _order(pool, site.url("/"))
         await _ended(pool, task)
         async with pool.connection() as conn:
-            assert await expire_places(conn, limit=9) == 0
+            assert await ordered.expire_places(conn, limit=9) == 0
             await conn.execute("UPDATE robot_task SET ended = now() - interval '31 days'")
-            assert await expire_places(conn, limit=1) == 1
-            assert await list_places(conn, task, 0, limit=9) != []
-            await delete_places(conn, task)
-            assert await list_places(conn, task, 0, limit=9) == []
+            assert await ordered.expire_places(conn, limit=1) == 1
+            assert await ordered.list_places(conn, task, 0, limit=9) != []
+            await ordered.delete_places(conn, task)
+            assert await ordered.list_places(conn, task, 0, limit=9) == []
 
 
-def _verify(ended: OrderedTask) -> None:
+def _verify(ended: ordered.OrderedTask) -> None:
     """The invariants of a run that has ended (R-4)."""
     numbers = ended.progress["statistics"]
     assert numbers["checked"] == numbers["queued"] + numbers["filtered"] + numbers["seen"]

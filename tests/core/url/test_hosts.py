@@ -7,24 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from publicsuffixlist import PublicSuffixList
 
-from weboid.core.url.hosts import (
-    SUFFIX_VERSION,
-    InvalidReason,
-    InvalidUrl,
-    host_form,
-    is_ip,
-    public_suffix,
-    registrable_domain,
-    reversed_name,
-)
+from weboid.core.url import hosts
 
 
 @given(st.ip_addresses(v=6))
 def test_ipv6_is_written_as_rfc_5952_has_it(address: IPv6Address) -> None:
-    form = host_form(f"[{address.exploded}]")
+    form = hosts.host_form(f"[{address.exploded}]")
     assert IPv6Address(form) == address
     assert len(form) <= len(address.exploded)
-    assert host_form(f"[{form}]") == form
+    assert hosts.host_form(f"[{form}]") == form
 
 
 def test_ipv6_leaves_out_the_first_longest_run_of_zeros() -> None:
@@ -32,19 +23,19 @@ def test_ipv6_leaves_out_the_first_longest_run_of_zeros() -> None:
         ("10:0:0:0::", "10::"), ("1:0:0:2:0:0:0:3", "1:0:0:2::3"), ("1:0:0:2:3:0:0:4", "1::2:3:0:0:4"),
         ("1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0"), ("0:0:0:0:0:0:0:0", "::"), ("::FFFF:192.0.2.7", "::ffff:c000:207"),
     ]:  # fmt: skip
-        assert host_form(f"[{given_}]") == form
+        assert hosts.host_form(f"[{given_}]") == form
 
 
 def test_a_name_may_have_253_characters_and_a_label_63() -> None:
     longest = ".".join(["a" * 63, "b" * 63, "c" * 63, "d" * 57, "de"])
     assert len(longest) == 252
-    assert host_form(f"{longest}x.") == f"{longest}x"
+    assert hosts.host_form(f"{longest}x.") == f"{longest}x"
     for name, reason in (
-        (f"{longest}xx", InvalidReason.TOO_LONG), (f"{'a' * 64}.de", InvalidReason.LABEL),
-        (f"{'ü' * 59}.de", InvalidReason.LABEL),
+        (f"{longest}xx", hosts.InvalidReason.TOO_LONG), (f"{'a' * 64}.de", hosts.InvalidReason.LABEL),
+        (f"{'ü' * 59}.de", hosts.InvalidReason.LABEL),
     ):  # fmt: skip
-        with pytest.raises(InvalidUrl) as refused:
-            host_form(name)
+        with pytest.raises(hosts.InvalidUrl) as refused:
+            hosts.host_form(name)
         assert refused.value.reason is reason
 
 
@@ -53,32 +44,32 @@ def test_reversed_names_read_as_in_mediawikis_index() -> None:
         ("www.example.org", "org.example.www."), ("192.0.2.7", "V4.192.0.2.7."),
         ("2001:db8::1", "V6.2001.DB8.0.0.0.0.0.1."),
     ]:  # fmt: skip
-        assert reversed_name(host) == reversed_
+        assert hosts.reversed_name(host) == reversed_
 
 
 def test_a_domain_and_all_below_it_share_a_prefix_that_nobody_else_has() -> None:
-    prefix = reversed_name("example.org")
-    assert reversed_name("a.b.example.org").startswith(prefix)
-    assert not reversed_name("example-shop.org").startswith(prefix)
-    assert not reversed_name("notexample.org").startswith(prefix)
+    prefix = hosts.reversed_name("example.org")
+    assert hosts.reversed_name("a.b.example.org").startswith(prefix)
+    assert not hosts.reversed_name("example-shop.org").startswith(prefix)
+    assert not hosts.reversed_name("notexample.org").startswith(prefix)
 
 
 def test_suffixes_are_those_that_the_package_of_the_list_finds() -> None:
     peer = PublicSuffixList()
     lines = (get_data("publicsuffixlist", "public_suffix_list.dat") or b"").decode().splitlines()
     rules = {line.strip("!").replace("*", "x") for line in lines if line and not line.startswith("//")}
-    rules |= {host_form(rule) for rule in rules if not rule.isascii() and "." in rule} | {"unheard-of-tld"}
+    rules |= {hosts.host_form(rule) for rule in rules if not rule.isascii() and "." in rule} | {"unheard-of-tld"}
     for host in (f"{labels}{rule}" for rule in rules for labels in ("", "a.", "c.b.a.")):
-        found = public_suffix(host), registrable_domain(host)
+        found = hosts.public_suffix(host), hosts.registrable_domain(host)
         assert found == (peer.publicsuffix(host), peer.privatesuffix(host) or host)
 
 
 def test_addresses_are_reported_from_names() -> None:
-    assert all(map(is_ip, ("192.0.2.7", "::1")))
-    assert [registrable_domain(host) for host in ("192.0.2.7", "2001:db8::1")] == ["192.0.2.7", "2001:db8::1"]
-    assert not is_ip("3sat.de")
-    assert not is_ip("1.e2")
+    assert all(map(hosts.is_ip, ("192.0.2.7", "::1")))
+    assert [hosts.registrable_domain(host) for host in ("192.0.2.7", "2001:db8::1")] == ["192.0.2.7", "2001:db8::1"]
+    assert not hosts.is_ip("3sat.de")
+    assert not hosts.is_ip("1.e2")
 
 
 def test_the_installed_suffix_list_is_the_pinned_one() -> None:
-    assert version("publicsuffixlist") == SUFFIX_VERSION
+    assert version("publicsuffixlist") == hosts.SUFFIX_VERSION

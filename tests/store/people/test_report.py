@@ -14,20 +14,8 @@ from weboid.core.verdict.wiki_rules import DEFAULT_RULES, wiki_finding
 from weboid.errors import StoreError
 from weboid.maintain.expiry import Expiry, expire, planned
 from weboid.store.db.key_scheme import record_scheme
+from weboid.store.people import report
 from weboid.store.people.audit import Action, Undone, delete_claims, find_refusal
-from weboid.store.people.report import (
-    KEPT_DAYS,
-    LEAST,
-    Report,
-    delete_domain_report,
-    delete_reports,
-    find_domain_report,
-    find_locked_url,
-    find_report,
-    record_check_now,
-    record_domain_report,
-    record_report,
-)
 from weboid.store.upkeep.expiry import expire_urls
 from weboid.store.upkeep.rekey import begin_rekey
 
@@ -43,30 +31,30 @@ async def kill(stored: WikiInStore, days: Iterable[int] = DAYS) -> None:
 
 async def say(stored: WikiInStore, url: str, day: int = TODAY, subject: str = "7") -> bool:
     async with stored.pool.connection() as conn:
-        known = await find_locked_url(conn, key(url))
+        known = await report.find_locked_url(conn, key(url))
         assert known is not None
-        return await record_report(conn, known, day, subject, "Name")
+        return await report.record_report(conn, known, day, subject, "Name")
 
 
-async def report_of(stored: WikiInStore, url: str, day: int = TODAY) -> Report | None:
-    return await stored.do(find_report, key(url), day)
+async def report_of(stored: WikiInStore, url: str, day: int = TODAY) -> report.Report | None:
+    return await stored.do(report.find_report, key(url), day)
 
 
-async def reported_of_domain(stored: WikiInStore, domain: str, day: int = TODAY) -> Report | None:
-    return await stored.do(find_domain_report, domain, day)
+async def reported_of_domain(stored: WikiInStore, domain: str, day: int = TODAY) -> report.Report | None:
+    return await stored.do(report.find_domain_report, domain, day)
 
 
 async def test_a_report_is_reported_with_its_url_and_renewed_by_the_next_one(database: str) -> None:
     async with open_wiki(database, {1: [DEAD, OTHER]}) as stored:
         await kill(stored, [100])
         assert not await say(stored, DEAD)
-        assert await report_of(stored, DEAD) == Report(TODAY, "7", "Name")
+        assert await report_of(stored, DEAD) == report.Report(TODAY, "7", "Name")
         assert await report_of(stored, OTHER) is None
         assert (await stored.known(DEAD)).claims.reported == TODAY
         await say(stored, DEAD, TODAY + 50, "8")
-        assert await report_of(stored, DEAD, TODAY + 50) == Report(TODAY + 50, "8", "Name")
-        assert await report_of(stored, DEAD, TODAY + 50 + KEPT_DAYS - 1) is not None
-        assert await report_of(stored, DEAD, TODAY + 50 + KEPT_DAYS) is None
+        assert await report_of(stored, DEAD, TODAY + 50) == report.Report(TODAY + 50, "8", "Name")
+        assert await report_of(stored, DEAD, TODAY + 50 + report.KEPT_DAYS - 1) is not None
+        assert await report_of(stored, DEAD, TODAY + 50 + report.KEPT_DAYS) is None
 
 
 async def test_a_report_on_the_domain_is_reported_of_all_its_failing_urls_and_of_two_reports_the_newer_day(
@@ -76,7 +64,7 @@ async def test_a_report_on_the_domain_is_reported_of_all_its_failing_urls_and_of
         await stored.round(100, lambda url, day: LOST if url == DEAD else FINE)
         assert (await stored.known(DEAD)).claims is NO_CLAIMS, "without anything said there are no notes"
         for domain in ("dead.demo", "fresh.demo"):
-            await stored.do(record_domain_report, domain, TODAY, "7", "Ann")
+            await stored.do(report.record_domain_report, domain, TODAY, "7", "Ann")
         assert (await stored.known(DEAD)).claims == Claims(reported=TODAY)
         assert (await stored.known(FRESH)).claims is NO_CLAIMS
         await say(stored, DEAD, TODAY + 2)
@@ -87,9 +75,9 @@ async def test_what_no_page_uses_cannot_be_reported_and_is_not_brought_in(databa
     async with open_wiki(database, {1: [DEAD], 2: [OTHER]}) as stored:
         await stored.take_in({1: []}, 118, latest=2)
         async with stored.pool.connection() as conn:
-            assert await find_locked_url(conn, key(FRESH)) is None
-            assert await find_locked_url(conn, key(DEAD)) is None
-            assert await find_locked_url(conn, key(OTHER)) is not None
+            assert await report.find_locked_url(conn, key(FRESH)) is None
+            assert await report.find_locked_url(conn, key(DEAD)) is None
+            assert await report.find_locked_url(conn, key(OTHER)) is not None
         assert len(await stored.rows("SELECT FROM url")) == 2
 
 
@@ -97,7 +85,7 @@ async def test_a_regular_answer_deletes_the_report_of_its_url_at_once_and_nothin
     async with open_wiki(database, {1: [DEAD, OTHER]}) as stored:
         for url in (DEAD, OTHER):
             await say(stored, url)
-        await stored.do(record_domain_report, "dead.demo", TODAY, "7", "Name")
+        await stored.do(report.record_domain_report, "dead.demo", TODAY, "7", "Name")
         for day, answer in ((150, LOST), (170, WALL), (190, SILENT), (210, FINE)):
             await stored.round(day, lambda url, day, now=answer: now if url == DEAD else LOST)  # type: ignore[misc]
             assert (await stored.known(DEAD)).record.checked == day
@@ -111,11 +99,11 @@ async def test_a_report_waits_for_the_check_that_is_being_written(database: str)
     async with open_wiki(database, {1: [DEAD]}) as stored:
         await kill(stored, [100])
         async with stored.pool.connection() as conn:
-            known = await find_locked_url(conn, key(DEAD))
+            known = await report.find_locked_url(conn, key(DEAD))
             assert known is not None
             running = asyncio.create_task(stored.new_round(150, lambda url, day: FINE).run())
             await stored.until_locked_out()
-            await record_report(conn, known, 150, "7", "Name")
+            await report.record_report(conn, known, 150, "7", "Name")
         await running
         assert await report_of(stored, DEAD, 150) is None
 
@@ -124,7 +112,7 @@ async def test_reports_are_deleted_after_six_months(database: str) -> None:
     async with open_wiki(database, {1: [DEAD, OTHER]}) as stored:
         await say(stored, DEAD, 120)
         await say(stored, OTHER, 121)
-        await stored.do(record_domain_report, "dead.demo", 120, "7", "Name")
+        await stored.do(report.record_domain_report, "dead.demo", 120, "7", "Name")
         for day, gone in [(302, 0), (303, 2), (304, 1), (305, 0)]:
             plan = await stored.do(planned, day)
             assert await expire(stored.pool, plan, day, batch=1) == Expiry(reports=gone)
@@ -137,12 +125,12 @@ async def test_a_url_that_goes_takes_what_was_said_of_it_with_it_and_reports_can
         await stored.take_in({1: [OTHER]}, 121, latest=2)
         assert (await stored.do(expire_urls, [key(DEAD)], 121)).urls == 1
         assert await report_of(stored, DEAD) is None
-        await stored.do(record_domain_report, "dead.demo", TODAY, "7", "Name")
+        await stored.do(report.record_domain_report, "dead.demo", TODAY, "7", "Name")
         async with stored.pool.connection() as conn:
-            assert await delete_reports(conn, [key(OTHER), key(FRESH)]) == 1
-            assert await delete_reports(conn, [key(OTHER)]) == await delete_reports(conn, []) == 0
-            assert await delete_domain_report(conn, "dead.demo")
-            assert not await delete_domain_report(conn, "dead.demo")
+            assert await report.delete_reports(conn, [key(OTHER), key(FRESH)]) == 1
+            assert await report.delete_reports(conn, [key(OTHER)]) == await report.delete_reports(conn, []) == 0
+            assert await report.delete_domain_report(conn, "dead.demo")
+            assert not await report.delete_domain_report(conn, "dead.demo")
 
 
 @pytest.mark.parametrize(("urls", "reports", "expected"), [(4, 4, False), (10, 5, True), (11, 5, False)])
@@ -159,7 +147,7 @@ async def test_a_domain_counts_as_reachable_when_half_of_it_is_reported(
         said = [await say(stored, url, subject=url) for url in (*foreign[:4], *own[:reports])]
         assert not any(said[:-1])
         assert said[-1] is expected
-        assert await reported_of_domain(stored, "dead.demo") == (Report(TODAY, None, None) if expected else None)
+        assert await reported_of_domain(stored, "dead.demo") == (report.Report(TODAY, None, None) if expected else None)
         known = await stored.known(own[-1])
         found = [
             wiki_finding(UrlClass.WATCHED, DEFAULT_RULES, record=known.record, host=known.host, claims=claims).verdict
@@ -204,30 +192,30 @@ async def test_what_follows_from_many_reports_keeps_its_day_until_they_are_over(
         await kill(stored, [100])
         for url in urls[:4]:
             await say(stored, url, 120)
-        assert not await say(stored, urls[7], 120 + KEPT_DAYS), "those that are over count for nothing"
+        assert not await say(stored, urls[7], 120 + report.KEPT_DAYS), "those that are over count for nothing"
         await say(stored, urls[4], 120)
         assert await say(stored, urls[5], 140)
-        assert await reported_of_domain(stored, "dead.demo", 140) == Report(120, None, None)
-        await stored.do(record_domain_report, "dead.demo", 150, "7", "Name")
-        assert await reported_of_domain(stored, "dead.demo", 150) == Report(120, None, None)
+        assert await reported_of_domain(stored, "dead.demo", 140) == report.Report(120, None, None)
+        await stored.do(report.record_domain_report, "dead.demo", 150, "7", "Name")
+        assert await reported_of_domain(stored, "dead.demo", 150) == report.Report(120, None, None)
         # Regular answers delete the reports of their URLs only.
         await stored.round(200, lambda url, day: FINE)
         assert await stored.rows("SELECT FROM report") == []
-        assert await reported_of_domain(stored, "dead.demo", 302) == Report(120, None, None)
+        assert await reported_of_domain(stored, "dead.demo", 302) == report.Report(120, None, None)
         assert await reported_of_domain(stored, "dead.demo", 303) is None
-        await stored.do(record_domain_report, "dead.demo", 303, "7", "Name")
-        assert await reported_of_domain(stored, "dead.demo", 303) == Report(303, "7", "Name")
+        await stored.do(report.record_domain_report, "dead.demo", 303, "7", "Name")
+        assert await reported_of_domain(stored, "dead.demo", 303) == report.Report(303, "7", "Name")
 
 
 async def test_all_that_one_said_is_undone_at_once_with_what_followed_from_it(database: str) -> None:
     urls = [f"http://dead.demo/{number}" for number in range(10)]
     async with open_wiki(database, {1: [*urls, OTHER, "http://third.demo/"]}) as stored:
-        for number, url in enumerate(urls[: LEAST + 1]):
+        for number, url in enumerate(urls[: report.LEAST + 1]):
             await say(stored, url, subject="vandal" if number % 2 else "good")
         await say(stored, "http://third.demo/", subject="vandal")
         async with stored.pool.connection() as conn:
-            await record_domain_report(conn, "third.demo", TODAY, "vandal", "Name")
-            assert await find_domain_report(conn, "dead.demo", TODAY)
+            await report.record_domain_report(conn, "third.demo", TODAY, "vandal", "Name")
+            assert await report.find_domain_report(conn, "dead.demo", TODAY)
         async with stored.pool.connection() as conn:
             assert await find_refusal(conn, Action.UNDO, "admin", daily=0) is None
             assert await delete_claims(conn, "vandal", TODAY) == Undone(4, 1, 0, 1, 0)
@@ -241,14 +229,14 @@ async def test_a_url_is_due_at_once_where_somebody_asks_for_it_unless_it_was_ask
         await stored.round(100, lambda url, day: FINE)
         stored.asked.clear()
         async with stored.pool.connection() as conn:
-            known = await find_locked_url(conn, key(DEAD))
+            known = await report.find_locked_url(conn, key(DEAD))
             assert known is not None
             assert known.due > 105
-            assert not await record_check_now(conn, known, 100)
-            assert await record_check_now(conn, known, 105)
-            again = await find_locked_url(conn, key(DEAD))
+            assert not await report.record_check_now(conn, known, 100)
+            assert await report.record_check_now(conn, known, 105)
+            again = await report.find_locked_url(conn, key(DEAD))
             assert again is not None
-            assert await record_check_now(conn, again, 105)
+            assert await report.record_check_now(conn, again, 105)
         assert await stored.rows("SELECT next_day FROM host WHERE next_day = 105") == [(105,)]
         await stored.round(105, lambda url, day: FINE)
         assert stored.asked == [(105, DEAD)]
@@ -261,4 +249,4 @@ async def test_while_keys_are_moved_nothing_is_said(database: str) -> None:
             await begin_rekey(conn)
         async with stored.pool.connection() as conn:
             with pytest.raises(StoreError, match="rekey"):
-                await find_locked_url(conn, key(DEAD))
+                await report.find_locked_url(conn, key(DEAD))
