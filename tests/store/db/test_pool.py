@@ -5,7 +5,7 @@ import os
 import signal
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import psycopg
@@ -18,14 +18,16 @@ from support.databases import set_read_only
 from support.waiting import until
 
 from weboid.errors import StoreAway, StoreError
+from weboid.mechanism.tasks import in_background
+from weboid.store.db import connection as connection_module
 from weboid.store.db import pool as pool_module
 from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.embedded import open_server
 
 
-async def ask(pool: Pool) -> None:
+async def ask(pool: Pool, statement: str = "SELECT 1") -> None:
     async with pool.connection() as connection:
-        await connection.execute("SELECT 1")
+        await connection.execute(statement.encode())
 
 
 async def test_who_is_cancelled_while_a_connection_is_handed_over_hears_of_it_and_gives_it_back(
@@ -74,8 +76,7 @@ async def test_a_statement_slower_than_the_timeout_is_an_error_and_leaves_a_conn
             async with pool.reading() as connection:
                 await connection.execute("SELECT pg_sleep(5)")
         with pytest.raises(StoreError, match="statement timeout"):
-            async with pool.connection() as connection:
-                await connection.execute("SELECT pg_sleep(5)")
+            await ask(pool, "SELECT pg_sleep(5)")
         with pytest.raises(psycopg.errors.DivisionByZero):
             async with pool.reading() as connection:
                 await connection.execute("SELECT 1 / 0")
@@ -168,6 +169,21 @@ async def test_a_statement_on_which_the_server_works_may_take_long(database: str
             await working
 
 
+async def test_no_statement_is_given_up_because_the_program_itself_is_late(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_module, "ASK_S", 0.02)
+    monkeypatch.setattr(connection_module, "_ON_ITS_WAY_S", 0.1)
+
+    async def be_late() -> None:
+        while True:
+            sleep(0.1)  # noqa: ASYNC251 (the late program)
+            await asyncio.sleep(0)
+
+    async with open_pool(database, size=1, silence_s=0.1) as pool, pool.connection() as late, in_background(be_late()):
+        await late.execute("SELECT pg_sleep(1.5)")
+
+
 @pytest.mark.long
 async def test_after_one_silence_idle_connections_are_tested_before_they_are_lent(
     database: str, monkeypatch: pytest.MonkeyPatch
@@ -213,16 +229,10 @@ async def test_a_server_that_becomes_read_only_is_away_for_who_writes_and_answer
             async with pool.reading() as connection:
                 await connection.execute("SELECT 1")
             with pytest.raises(StoreAway, match="read-only"):
-                async with pool.connection() as connection:
-                    await connection.execute("CREATE TABLE kept ()")
+                await ask(pool, "CREATE TABLE kept ()")
         assert pool.away.times == 3
         await set_read_only(database, is_on=False)
-        async with asyncio.timeout(20):
-            while True:
-                with suppress(StoreAway):
-                    async with pool.connection() as connection:
-                        await connection.execute("CREATE TABLE kept ()")
-                    break
+        await _await_answer(pool, "CREATE TABLE kept ()")
     shown = [record.getMessage() for record in caplog.records if record.name == "weboid.store.db.pool"]
     assert len(shown) == 2
     assert "read-only" in shown[0]
@@ -235,8 +245,7 @@ async def test_our_own_mistakes_are_raised_as_they_are(pool: Pool) -> None:
         ("INSERT INTO migration VALUES (1, '', '')", psycopg.errors.UniqueViolation),
     ]:
         with pytest.raises(error):
-            async with pool.connection() as connection:
-                await connection.execute(statement.encode())
+            await ask(pool, statement)
 
     async def go_on() -> None:
         async with pool.connection() as connection:
@@ -252,21 +261,16 @@ async def test_our_own_mistakes_are_raised_as_they_are(pool: Pool) -> None:
 
 
 async def test_whatever_else_the_server_says_means_that_it_is_away(pool: Pool) -> None:
-    for code in (
-        *("25006", "40001", "53100", "53300", "57P01", "57P03", "57P05", "58030", "XX000", "XX001", "08006"),
-        "55P03",
-    ):
+    for code in (25006, 40001, 53100, 53300, 58030, "57P01", "57P03", "57P05", "XX000", "XX001", "08006", "55P03"):
         with pytest.raises(StoreAway):
-            async with pool.connection() as connection:
-                await connection.execute(f"DO $$ BEGIN RAISE 'no' USING ERRCODE = '{code}'; END $$".encode())
+            await ask(pool, f"DO $$ BEGIN RAISE 'no' USING ERRCODE = '{code}'; END $$")
 
 
 async def test_a_prepared_statement_that_the_server_has_lost_costs_one_connection(pool: Pool) -> None:
     async with pool.connection() as connection:
         pid = connection.info.backend_pid
     with pytest.raises(StoreAway):
-        async with pool.connection() as connection:
-            await connection.execute("EXECUTE lost")
+        await ask(pool, "EXECUTE lost")
     async with pool.connection() as connection:
         assert connection.info.backend_pid != pid
 
@@ -316,8 +320,7 @@ async def test_a_pool_that_is_given_up_lets_nobody_wait(database: str, monkeypat
         monkeypatch.setattr(pool_module, pause, 1_000)
     with open_database_proxy(database) as proxy:
         async with open_pool(proxy.dsn, size=2, timeout_s=1_000) as pool:
-            async with pool.connection():
-                pass
+            await ask(pool)
             proxy.swallow()
             asking = [asyncio.create_task(ask(pool)) for _ in range(4)]
             await asyncio.sleep(0)
@@ -332,11 +335,11 @@ async def test_a_pool_that_is_given_up_lets_nobody_wait(database: str, monkeypat
         assert monotonic() - begun < 4  # although a connection is being opened, which may take ten
 
 
-async def _await_answer(pool: Pool) -> None:
+async def _await_answer(pool: Pool, statement: str = "SELECT 1") -> None:
     async with asyncio.timeout(20):
         while True:
             with suppress(StoreAway):
-                return await ask(pool)
+                return await ask(pool, statement)
 
 
 async def test_an_unreachable_database_and_a_wrong_name_are_reported_at_once(database: str, tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ class ImpatientConnection(AsyncConnection[TupleRow]):
 
         psycopg then waits for the answer, longer than a program that is to end may take.
         """
-        asyncio.get_running_loop().call_later(_CANCEL_S, self._hang_up_if_busy)
+        asyncio.get_running_loop().call_later(_CANCEL_S, self.hang_up)
         try:
             await self.cancel_safe(timeout=min(timeout, _CANCEL_S))
         except Exception as error:
@@ -159,24 +159,20 @@ class ImpatientConnection(AsyncConnection[TupleRow]):
             self.hang_up()
 
     def hang_up(self) -> None:
-        """Ends it as if the server had gone: to cancel a statement would take one that listens."""
-        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self.pgconn.socket)) as line:
-            line.shutdown(socket.SHUT_RDWR)
+        """Ends it, if it is waited for, as if the server had gone: to cancel would take a server that listens."""
+        if self in self.busy:
+            with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self.pgconn.socket)) as line:
+                line.shutdown(socket.SHUT_RDWR)
 
     def _give_up(self) -> None:
         log.debug("the server is silent, its connection is given up")
         self.when_silent()
         self.hang_up()
 
-    def _hang_up_if_busy(self) -> None:
-        if self in self.busy:
-            self.hang_up()
-
     async def _keep_asking(self) -> None:
         """Asks until it is known no more that the server works on the statement, and then hangs up."""
-        while await self._is_working():  # noqa: ASYNC110 (no event of ours shows what the server does)
+        while await self._is_working() or await _is_late():  # noqa: ASYNC110 (no event shows what the server does)
             await asyncio.sleep(self.silence_s)
-        await asyncio.sleep(_ON_ITS_WAY_S)
         self._give_up()
 
     async def _is_working(self) -> bool:
@@ -193,6 +189,14 @@ class ImpatientConnection(AsyncConnection[TupleRow]):
             log.debug("it cannot be learned whether the server works: %s", error)
             return False
         return not self.is_direct or (row is not None and row[0] in _WORKING)
+
+
+async def _is_late() -> bool:
+    """Leaves its time to an answer on its way; returns whether this program itself was late meanwhile."""
+    begun = monotonic()
+    for _ in range(10):
+        await asyncio.sleep(_ON_ITS_WAY_S / 10)
+    return monotonic() - begun > 2 * _ON_ITS_WAY_S
 
 
 class ArrayDumper(ListDumper):

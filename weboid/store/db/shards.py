@@ -60,11 +60,6 @@ class Sharded:
     is_by_shard: bool = False
 
     @property
-    def is_sum(self) -> bool:
-        """Returns whether its results of several shards are added."""
-        return self.text.startswith("SELECT count(")
-
-    @property
     def is_ordered(self) -> bool:
         """Returns whether its rows begin with the place of a key among those that were given."""
         return bool(self.given) and self.given[0][-1] == "place"
@@ -124,10 +119,9 @@ def _others() -> dict[str, Statement]:
 
 def _given(text: str) -> Iterator[tuple[str, ...]]:
     for found in _GIVEN.finditer(text):
-        names = re.findall(r"%\((\w+)\)s", found[1])
-        if places := [name for name in names if name in _PLACES]:
-            names.remove(places[0])
-            yield places[0], *names
+        names = sorted(re.findall(r"%\((\w+)\)s", found[1]), key=lambda name: name not in _PLACES)
+        if names[0] in _PLACES:
+            yield tuple(names)
 
 
 def _where(text: str, start: int) -> int:
@@ -179,7 +173,7 @@ class ShardedCursor(AsyncCursor[TupleRow]):
         else:
             await self.executemany(statement.text, parts, returning=True)
             self._count = await self._collect(rows)
-        if statement.is_sum:
+        if statement.text.startswith("SELECT count("):  # of each shard
             rows = [tuple(map(sum, zip(*rows, strict=True)))]
         elif statement.is_ordered:
             most = parts[0]["limit"] if statement.text.endswith("LIMIT %(limit)s") else None
@@ -221,8 +215,6 @@ class ShardedCursor(AsyncCursor[TupleRow]):
         return await super().fetchall() if self._rows is None else list(self._rows)
 
     async def __anext__(self) -> TupleRow:
-        if self._rows is None:
-            return await super().__anext__()
-        if (row := next(self._rows, None)) is None:
+        if (row := await self.fetchone()) is None:
             raise StopAsyncIteration
         return row
