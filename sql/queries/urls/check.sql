@@ -35,37 +35,33 @@ WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND url.url_ke
 
 -- name: record_host_rows
 -- The hosts are locked before this statement begins. Only the last check of a visit changes next_day: after the others
--- the host is still due.
+-- the host is still due. LATERAL, as a sub-select in the list of columns would be done once for each place that names it.
 -- under lock: urls/lock lock_hosts, of the same hosts before.
-UPDATE host SET next_day = found.due, strikes = found.strikes, failing_since = found.failing_since,
-    failing_until = found.failing_until, evidence = found.evidence, reason = found.reason
-FROM (
-    SELECT given.*, (
-        SELECT due FROM url
-        WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND orphaned IS NULL
-        ORDER BY due LIMIT 1
-    ) AS due
-    FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(strikes)s::smallint[], %(failing_since)s::smallint[],
-        %(failing_until)s::smallint[], %(evidence)s::integer[], %(reason)s::smallint[])
-        AS given (bucket, host_key, strikes, failing_since, failing_until, evidence, reason)
-) AS found
-WHERE host.bucket = found.bucket AND host.host_key = found.host_key
+UPDATE host SET next_day = first.due, strikes = given.strikes, failing_since = given.failing_since,
+    failing_until = given.failing_until, evidence = given.evidence, reason = given.reason
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(strikes)s::smallint[], %(failing_since)s::smallint[],
+    %(failing_until)s::smallint[], %(evidence)s::integer[], %(reason)s::smallint[])
+    AS given (bucket, host_key, strikes, failing_since, failing_until, evidence, reason)
+LEFT JOIN LATERAL (
+    SELECT due FROM url
+    WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND orphaned IS NULL
+    ORDER BY due LIMIT 1
+) AS first ON true
+WHERE host.bucket = given.bucket AND host.host_key = given.host_key
     AND (host.next_day, host.strikes, host.failing_until)
-        IS DISTINCT FROM (found.due, found.strikes, found.failing_until)
+        IS DISTINCT FROM (first.due, given.strikes, given.failing_until)
 
 -- name: record_next_days
 -- The hosts are locked before this statement begins.
 -- under lock: urls/lock lock_hosts, of the same hosts before.
-UPDATE host SET next_day = found.due
-FROM (
-    SELECT bucket, host_key, (
-        SELECT due FROM url
-        WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND orphaned IS NULL
-        ORDER BY due LIMIT 1
-    ) AS due
-    FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
-) AS found
-WHERE host.bucket = found.bucket AND host.host_key = found.host_key AND host.next_day IS DISTINCT FROM found.due
+UPDATE host SET next_day = first.due
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[]) AS given (bucket, host_key)
+LEFT JOIN LATERAL (
+    SELECT due FROM url
+    WHERE url.bucket = given.bucket AND url.host_key = given.host_key AND orphaned IS NULL
+    ORDER BY due LIMIT 1
+) AS first ON true
+WHERE host.bucket = given.bucket AND host.host_key = given.host_key AND host.next_day IS DISTINCT FROM first.due
 
 -- name: record_rests
 -- The hosts are locked before this statement begins.

@@ -97,7 +97,7 @@ async def _locked(conn: Connection, mine: list[Checked], policy: Policy) -> list
     back = [
         checked.host.key
         for checked in mine
-        if _turns_host(checked, policy) and not _is_host_dead(checked.host_after, policy)
+        if _turns_host(checked, policy) and not proven(checked.host_after.streak, policy)
     ]
     keys = {checked.url.key for checked in mine}
     if await lock_urls(conn, keys, silent_of=back) < len(keys):
@@ -207,7 +207,7 @@ async def _record_host_turn(conn: Connection, checked: Checked, policy: Policy) 
         others = [url for url in urls if url.key != checked.url.key]
         changes = [change for url in others if (change := _change(checked, url, url.record, policy))]
         await record_changes(conn, changes)
-        if not _is_host_dead(checked.host_after, policy):
+        if not proven(checked.host_after.streak, policy):
             await record_due(conn, {url.key: checked.day for url in others})
         count += len(changes)
     await record_hosts(conn, {checked.host.key: checked.host_after})
@@ -223,11 +223,7 @@ def _works_again(checked: Checked) -> bool:
 
 def _turns_host(checked: Checked, policy: Policy) -> bool:
     """Returns whether the host has been proven dead by this check, or is so no longer."""
-    return _is_host_dead(checked.host_before, policy) != _is_host_dead(checked.host_after, policy)
-
-
-def _is_host_dead(host: HostRecord, policy: Policy) -> bool:
-    return proven(host.streak, policy)
+    return proven(checked.host_before.streak, policy) != proven(checked.host_after.streak, policy)
 
 
 def _change(checked: Checked, url: StoredUrl, record: UrlRecord, policy: Policy) -> Change | None:
