@@ -48,7 +48,7 @@ LINES: Final = {
     "core/observe": 1_380,
     "core/record": 949,
     "core/signs": 1_422,
-    "core/url": 2_056,
+    "core/url": 2_055,
     "core/verdict": 1_613,
     "core/wikitext": 1_652,
     "crawl": 1_952,

@@ -40,7 +40,7 @@ def bucket(host: str) -> int:
 
 def key_of(url: Url, normal: str | None = None) -> UrlKey:
     """The complete key of a URL; `normal` is its normal form, if the caller already has it."""
-    return UrlKey._make((*_host_part(url.host), _hash(normal or str(url))))
+    return tuple.__new__(UrlKey, (*_host_part(url.host), _hash(normal or str(url))))  # twice as fast as UrlKey(…)
 
 
 @lru_cache(maxsize=65_536)

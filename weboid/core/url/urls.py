@@ -73,9 +73,8 @@ def parse(url: str, bare: frozenset[str] = NO_NAMES) -> Url:
     """
     if (plain := _PLAIN.fullmatch(url)) and "/." not in url and len(url) < _LONGEST_PLAIN:
         scheme, host, path = plain.groups()
-        return Url._make(
-            (scheme, host_form(host, bare) if bare else host_form(host), 0, path)
-        )  # three times as fast as Url(…)
+        form = host_form(host, bare) if bare else host_form(host)
+        return tuple.__new__(Url, (scheme, form, 0, path))  # four times as fast as Url(…)
     return _parsed(url, bare)
 
 

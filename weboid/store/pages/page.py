@@ -7,6 +7,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import repeat
 from operator import attrgetter
 from typing import Any, Final
 
@@ -150,10 +151,9 @@ def _plan_read(plan: _Plan, page: PageUrls, day: int) -> None:
     plan.changed.append(page)
     if urls != page.keys:
         had = set(unpacked_keys(urls))
-        came = page.urls.keys() - had
-        plan.differences.added += [(page.page, key) for key in came]
-        plan.differences.gone += [(page.page, key) for key in had - page.urls.keys()]
-        plan.urls |= {key: page.urls[key] for key in came}
+        plan.differences.added += zip(repeat(page.page), page.urls.keys() - had if had else page.urls, strict=False)
+        plan.differences.gone += zip(repeat(page.page), had - page.urls.keys(), strict=False)
+        plan.urls |= page.urls
 
 
 async def _plan_added(conn: Connection, plan: _Plan) -> None:

@@ -90,7 +90,9 @@ async def record_uses(
     (U-10). Returns how many URLs are new. Raises StoreError if the store has other keys than this program.
     """
     wikis = sorted(differences.items())
-    came = sorted({key for each in differences.values() for _, key in each.added})
+    for each in differences.values():
+        each.added.sort(key=itemgetter(1))
+    came = sorted(dict.fromkeys(key for each in differences.values() for _, key in each.added))
     left_by = {key: wiki for wiki, each in wikis for _, key in each.gone}
     left = sorted(left_by)
     if not came and not left:
@@ -113,14 +115,14 @@ async def record_uses(
             await conn.execute(SQL["record_links_gone"], {"wiki": wiki, **_use_columns(each.gone)})
     orphans = {"day": day, "wiki": [left_by[key] for key in left], **key_columns(left)}
     moved = again + (await fetch_all(conn, UrlKey, URL_SQL["record_orphans"], orphans) if left else [])
-    silent = await _lock_hosts(conn, came, {*new, *moved, *failing})
+    silent = await _lock_hosts(conn, there, [*new, *moved, *failing])
     # From here on nobody else changes the verdict on a URL that fails, or the next day of these hosts.
     await record_next_days(conn, sorted(hosts_of(moved)))
     await _record_hosts(conn, new, urls, cited, day)
     for wiki, each in wikis:
         if each.gone:
             await conn.execute(CHANGE_SQL["record_dead_links_gone"], {"wiki": wiki, **_use_columns(each.gone)})
-        suspects = [use for use in each.added if use[1] in failing or use[1][:2] in silent]
+        suspects = [use for use in each.added if use[1] in failing or use[1][:2] in silent] if failing or silent else []
         near[wiki] += await _record_dead(conn, wiki, suspects)
         if wiki in rules:
             await record_for_wikis(conn, named[wiki].union(key for _, key in suspects), day, wiki)
@@ -184,15 +186,13 @@ async def _lock_urls(
     return there, failing, [UrlKey(*key) for *key, _, orphaned in rows if orphaned]
 
 
-async def _lock_hosts(conn: Connection, came: Iterable[UrlKey], changed: Iterable[UrlKey]) -> set[HostKey]:
-    """Locks the hosts of URLs that have changed, and those that are failing among the hosts of URLs that came.
+async def _lock_hosts(conn: Connection, there: Iterable[UrlKey], changed: Iterable[UrlKey]) -> set[HostKey]:
+    """Locks the hosts of URLs that have changed, and those that are failing among the hosts of URLs that were there.
 
     Returns the failing ones: a URL of such a host may die with its next check, whatever is known of it (D-28).
     """
     written = hosts_of(changed)
-    hosts = sorted({*written, *hosts_of(came)})
-    if not hosts:
-        return set()
+    hosts = sorted({*written, *hosts_of(there)})
     columns = {**host_key_columns(hosts), "written": [host in written for host in hosts]}
     rows = await conn.execute(URL_SQL["lock_hosts"], columns)
     return {HostKey(*host) async for *host, fails in rows if fails}
@@ -220,7 +220,7 @@ async def _record_urls(
 async def _record_links(conn: Connection, wiki: int, added: Sequence[Use]) -> None:
     """Records uses; those that are there already, as they should not be, stay as they are."""
     if len(added) >= _MANY:
-        rows = (f"{wiki}\t{page}\t{b}\t{h}\t{u}\n" for page, (b, h, u) in sorted(added, key=itemgetter(1)))
+        rows = (f"{wiki}\t{page}\t{b}\t{h}\t{u}\n" for page, (b, h, u) in added)
         with suppress(UniqueViolation, InternalError_):  # what Citus makes of it
             async with conn.transaction():
                 await write_rows(conn, SQL["record_many_links"], rows)
