@@ -3,22 +3,20 @@
 Passes belong to ``cli/passes``, events to ``cli/events``.
 """
 
+from importlib import import_module
 from pathlib import Path
+from typing import Final, cast
 
 import click
 from rich.console import Console
 from rich.table import Table
 
 from weboid.cli.days import clock, day_option
-from weboid.cli.events import command as events
-from weboid.cli.passes import changes
-from weboid.cli.passes import command as page_pass
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.sources import named_wiki, replicas_of
 from weboid.cli.processes.store_process import LongCommand, run_long_command
 from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.cli.terminal.escape import plain
-from weboid.cli.watched import command as watched
 from weboid.config import Config
 from weboid.errors import ConfigError
 from weboid.feed.sweep import take_in
@@ -28,16 +26,23 @@ from weboid.store.pages.wiki import record_wiki
 
 _dump_file = click.Path(path_type=Path, exists=True, dir_okay=False)
 _namespaces = click.option("--namespace", "namespaces", type=int, multiple=True, default=(0,), show_default=True)
+_MODULES: Final = {"events": "events", "pass": "passes", "watched": "watched"}
+"""The modules with the other commands, each loaded when it is called: it takes as long as to read some 10,000 links."""
 
 
-@click.group("feed")
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *_MODULES})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if module := _MODULES.get(cmd_name):
+            return cast(click.Command, import_module(f"weboid.cli.{module}").command)
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group("feed", cls=_Commands)
 def command() -> None:
     """Reads pages and their links into the database; only what differs from the last time is written."""
-
-
-command.add_command(page_pass)
-command.add_command(events)
-command.add_command(watched)
 
 
 @command.command("dump")
@@ -105,3 +110,13 @@ def wikis(config: Config) -> None:
     for wiki in run_async(replicas_of(config).list_wikis()):
         table.add_row(*map(plain, (wiki.dbname, wiki.lang, wiki.family, wiki.shard, wiki.url)))
     Console(soft_wrap=True).print(table, markup=False)
+
+
+def changes(intake: Intake) -> str:
+    """The changes of an intake in words."""
+    if not (intake.pages_new or intake.pages_changed or intake.pages_gone):
+        return "nothing has changed"
+    return (
+        f"{intake.pages_new} new, {intake.pages_changed} changed, {intake.pages_gone} gone; "
+        f"{intake.links_new} links came, {intake.links_gone} went, {intake.urls_new} URLs are new"
+    )

@@ -16,6 +16,7 @@ from rich.progress import Progress
 from weboid.cli import READ_CONFIG
 from weboid.cli.days import clock, day_option, moment_now
 from weboid.cli.events import AT_ONCE, Rereading, followed_wiki
+from weboid.cli.feed import changes
 from weboid.cli.lists import record_named, refresh_lists
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.remote_process import core_option, open_feeder
@@ -32,7 +33,6 @@ from weboid.feed.page_pass import PagePass, PassProgress, refresh_namespaces
 from weboid.mechanism.patience import Again, again_until, at_once
 from weboid.mechanism.tasks import side_by_side
 from weboid.remote.feed.calls import FeedStore
-from weboid.store.pages.page import Intake
 from weboid.store.schedule.process import ProcessRole
 from weboid.wiki.criteria import Criteria, read_criteria
 from weboid.wiki.source import WikiSource
@@ -277,16 +277,6 @@ async def _due(config: Config, core: FeedStore, wikis: list[WikiConfig], day: in
 def summary_of(name: WikiName, done: PassProgress) -> str:
     """The result of a pass in one line."""
     return f"{name}: {done.met} pages match; {changes(done.intake)}"
-
-
-def changes(intake: Intake) -> str:
-    """The changes of an intake in words."""
-    if not (intake.pages_new or intake.pages_changed or intake.pages_gone):
-        return "nothing has changed"
-    return (
-        f"{intake.pages_new} new, {intake.pages_changed} changed, {intake.pages_gone} gone; "
-        f"{intake.links_new} links came, {intake.links_gone} went, {intake.urls_new} URLs are new"
-    )
 
 
 def _chosen(config: Config, wikis: tuple[str, ...]) -> list[WikiConfig]:

@@ -32,7 +32,6 @@ from weboid.store.pages.wiki import StoredWatchList, find_watch_list, record_wat
 from weboid.store.schedule.days import find_moment
 from weboid.store.schedule.process import EXPIRY_S, KEPT_DAYS, ProcessRole, SeenProcess
 from weboid.store.upkeep.alarm import AlarmKind, lower_alarm, record_alarms
-from weboid.wiki.watch_list import read_watch_list
 
 _MOST_STRETCH: Final = 100
 _ABOUT: Final = 1  # day: two clocks at midnight
@@ -291,6 +290,8 @@ class FeederRights:
         if self.own is not None:
             raise NotAllowed("wiki", "the page of watched wikis is of all wikis, and this token names some")
         if text:
+            from weboid.wiki.watch_list import read_watch_list
+
             try:
                 read_watch_list(text, self.server.farms)
             except ConfigError as error:

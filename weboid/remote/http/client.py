@@ -118,8 +118,9 @@ class ServerClient:
         async with self._session.post(
             self._address + name, data=BytesIO(sent), headers=self._headers, allow_redirects=False
         ) as response:
+            chunks = response.content.iter_any()
             if response.status == _REFUSED and response.content_type == self._endpoint.kind:
-                text = messages.decoded(messages.inflated(await read_whole(response.content), _LONGEST_TEXT), str)
+                text = messages.decoded(messages.inflated(await read_whole(chunks), _LONGEST_TEXT), str)
                 raise StoreRefuses("the server refuses: " + "".join(c if c.isprintable() else "\ufffd" for c in text))
             if response.status in _OF_PROXIES:
                 raise _DamagedAnswer(f"a proxy answers with status {response.status} instead of the server")
@@ -127,7 +128,7 @@ class ServerClient:
                 raise _refusal(response.status, self._endpoint)
             if response.content_type != self._endpoint.kind:
                 raise _DamagedAnswer(f"something else answers instead of the server ({response.content_type})")
-            answer = await read_whole(response.content)
+            answer = await read_whole(chunks)
         try:
             return messages.inflated(answer)
         except TooLong:

@@ -6,13 +6,12 @@ types; zstd is not in Python before 3.14.
 """
 
 import zlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import AsyncIterable, Callable, Collection, Mapping
 from functools import cache
 from typing import Annotated, Any, Final, TypeVar
 from uuid import UUID
 
 import msgspec
-from aiohttp import StreamReader
 
 from weboid.store.pages.pending import NO_CONTROLS
 
@@ -79,10 +78,10 @@ class TooLong(BadMessage):
         super().__init__("the message is too long", 413)
 
 
-async def read_whole(content: StreamReader, most: int = MOST_ANSWERED) -> bytes:
+async def read_whole(chunks: AsyncIterable[bytes], most: int = MOST_ANSWERED) -> bytes:
     """The bytes of a body; raises TooLong if there are more than `most`."""
     body = bytearray()
-    while chunk := await content.readany():
+    async for chunk in chunks:
         body += chunk
         if len(body) > most:
             raise TooLong

@@ -54,7 +54,7 @@ class RemoteProcesses:
             raise Problem(415, "request")
         if (request.content_length or 0) > MOST_SENT:
             raise TooLong
-        body = await read_whole(request.content, MOST_SENT)
+        body = await read_whole(request.content.iter_any(), MOST_SENT)
         async with lanes_of(request).turn(request, self.lane):
             try:
                 require_version(self.endpoint, request.headers[hdrs.CONTENT_TYPE])
