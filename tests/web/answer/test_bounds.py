@@ -1,6 +1,7 @@
 """W-8: an answer is bounded by links; a client that goes on with `continue` gets each link of each page once."""
 
 import asyncio
+import gc
 import json
 import random
 import re
@@ -17,6 +18,7 @@ from lxml import etree
 from support.listed import answer_to
 from support.webservice import FixedSource, Site, open_service
 
+from weboid.core.verdict.link_report import LinkReport
 from weboid.errors import SourceError, TooManyLinks
 from weboid.mechanism.fair_slots import Capacity
 from weboid.web.answer import live_cache
@@ -325,3 +327,9 @@ async def test_a_bookmark_that_nobody_gave_makes_us_read_no_more_than_one_answer
     document = await answer_to(site, f"{API}&pageid={ids}&all=1&continue=0.9999999.1.0")
     assert [page["part"]["from"] for page in document["pages"]] == [0]
     assert site.source.asked - asked == 2
+
+
+async def test_pages_leave_nothing_that_only_a_garbage_collection_takes_away(site: Site) -> None:
+    gc.collect()
+    await site.fetch(f"/externalLinkInfo?{WIKI}&pageid=1&all=1")
+    assert not [each for each in gc.get_objects() if isinstance(each, LinkReport)]

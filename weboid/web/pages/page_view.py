@@ -43,7 +43,7 @@ def html_steps(
             given,
             source,
             wikis,
-            answer=answer,
+            missing=answer.missing,
             pages=pages,
             first=query(beginning) if "continue" in given else None,
             next=None if answer.next is None else query({**beginning, "continue": str(answer.next)}),
