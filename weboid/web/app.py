@@ -102,7 +102,7 @@ def make_app(
     errors = Errors(_problem_page(wikis, source))
     around = (metrics.middleware, sessions.middleware, errors.middleware, limits.middleware, lanes.middleware)
     app = web.Application(middlewares=around)
-    app.on_response_prepare.append(add_headers)
+    app.on_response_prepare.extend([add_headers, _look_for_garbage])
     app[LANES] = lanes
     cards = Cards(pool, look, config.web.cards, today)
     shown = StatusPage(status, metrics, source, answers.services)
@@ -153,9 +153,17 @@ async def _tuned_process(_: web.Application) -> AsyncIterator[None]:
     gc.freeze()
     gc.set_threshold(*_GARBAGE)
     yield
+    gc.enable()
     gc.set_threshold(*usual)
     gc.unfreeze()
     sys.setswitchinterval(usual_s)
+
+
+async def _look_for_garbage(_: web.Request, __: web.StreamResponse) -> None:
+    """Lets a garbage collection run if one is due, as a new object finds out: what an answer is made of is gone now."""
+    gc.enable()
+    set[int]()
+    gc.disable()
 
 
 def _problem_page(wikis: Wikis, source: str) -> ProblemPage:

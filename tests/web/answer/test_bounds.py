@@ -333,3 +333,14 @@ async def test_pages_leave_nothing_that_only_a_garbage_collection_takes_away(sit
     gc.collect()
     await site.fetch(f"/externalLinkInfo?{WIKI}&pageid=1&all=1")
     assert not [each for each in gc.get_objects() if isinstance(each, LinkReport)]
+
+
+async def test_garbage_is_looked_for_at_the_end_of_an_answer_only(site: Site) -> None:
+    def passes() -> int:
+        return sum(each["collections"] for each in gc.get_stats())
+
+    await site.fetch("/")
+    before, kept = passes(), [set[int]() for _ in range(6_000)]
+    assert passes() == before
+    await site.fetch("/")
+    assert passes() > before, len(kept)
