@@ -67,8 +67,10 @@ def history_svg(history: History, words: str, day: int) -> str:
     first, bars = history[-1].first, ""
     scale = _SMALL / (max(day, history[0].last) - first + 1)
     for status, begin, end in history:
-        wide = max(_LEAST_SMALL, round((end - begin + 1) * scale))
-        bars += _small_bar(status) % (min(round((begin - first) * scale), _SMALL - wide), wide)
+        wide, place = round((end - begin + 1) * scale), round((begin - first) * scale)
+        if wide < _LEAST_SMALL:  # quicker than max() and min()
+            wide = _LEAST_SMALL
+        bars += _small_bar(status) % (place if place < _SMALL - wide else _SMALL - wide, wide)
     return f"{_BEGIN}{words}</title>{bars}</svg>"
 
 

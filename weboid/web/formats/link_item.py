@@ -30,31 +30,26 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_.~/:?=%+-]*")
 
 
 class StateView(NamedTuple):
-    """The words about the state of a link."""
+    """The words about the state of a link, and the same as HTML from `chip` on: `why` is the reason with its evidence,
+    `actions` are divided at the query."""
 
     verdict: str
     words: str
     reason: str | None
-    evidence: tuple[str, ...]
+    evidence: Sequence[str]
     """Sentences: what proves the verdict, or which proof is missing yet."""
     checked: Markup | None
-    history: tuple[str, ...]
-
-
-class StateHtml(NamedTuple):
-    """The same as HTML: the chip, the reason with its evidence, the checks, the actions divided at the query."""
-
+    history: Sequence[str]
     chip: str
     why: str
     checks: str
-    actions: tuple[str, ...]
+    actions: Sequence[str]
 
 
 class LinkView(NamedTuple):
     """The values of one link; not a dictionary, as templates look for attributes first."""
 
     state: StateView
-    html: StateHtml
     url: str
     host: str | None
     """Its host in Unicode, to be shown alongside the URL and never instead of it."""
@@ -80,7 +75,7 @@ def link_item(link: LinkView, query: str | None, say: Messages) -> str:
     """The link as an item of a list; `query` is the query of the pages about it, none if there are no such pages."""
     return (
         f'<li class="{_class_of(link)}">\n<p class="what">{_chips(link, say)}\n{_address(link)}</p>\n'
-        f"{link.html.why}{_notes(link, say)}{link.html.checks}{_actions_html(link, query, say)}</li>\n"
+        f"{link.state.why}{_notes(link, say)}{link.state.checks}{_actions_html(link, query, say)}</li>\n"
     )
 
 
@@ -95,30 +90,26 @@ def link_row(
         chip = f" {_reported_chip(say)}" if link.is_reported else ""
         head = f' stated"><th scope="row" colspan="2">{_address(link)}{chip}</th>'
     else:
-        state = f'<td class="state">{_chips(link, say)}{link.html.why}</td>'
+        state = f'<td class="state">{_chips(link, say)}{link.state.why}</td>'
         head = f'"><th scope="row">{_address(link)}</th>{state}'
     return (
-        f'<tr class="{_class_of(link)}{head}<td class="checks">{link.html.checks}</td>'
+        f'<tr class="{_class_of(link)}{head}<td class="checks">{link.state.checks}</td>'
         f'<td class="act">{_notes(link, say)}{_actions_html(link, query, say, is_editable)}</td></tr>\n'
     )
 
 
-def state_html(state: StateView, icon: str, checks: str, say: Messages) -> StateHtml:
-    """`checks` are the picture of its history and the newest check, empty = it has none."""
-    why = _reason(state.reason) if state.reason else ""
-    if state.evidence:
-        proof = [words if isinstance(words, Markup) else escape(words) for words in state.evidence]
-        why += f'<p class="evidence"><bdi>{"</bdi> <bdi>".join(proof)}</bdi></p>\n'
-    return StateHtml(
-        _chip(state.verdict, state.words, icon),
-        why,
-        checks,
-        _actions(state.verdict, say) if state.history else (),
-    )
+def why_html(reason: str | None, evidence: Sequence[str]) -> str:
+    """The paragraphs of a reason and of its evidence."""
+    why = _reason(reason) if reason else ""
+    if not evidence:
+        return why
+    proof = [words if isinstance(words, Markup) else _escaped(words) for words in evidence]
+    return f'{why}<p class="evidence"><bdi>{"</bdi> <bdi>".join(proof)}</bdi></p>\n'
 
 
 @lru_cache(_KEPT)
-def _chip(verdict: str, words: str, icon: str) -> str:
+def chip_html(verdict: str, words: str, icon: str) -> str:
+    """The chip that says the verdict."""
     text = f'<bdi class="cdx-info-chip__text">{escape(words)}</bdi>'
     return f'<span class="cdx-info-chip chip {verdict}">{icon}{text}</span>'
 
@@ -128,7 +119,7 @@ def _class_of(link: LinkView) -> str:
 
 
 def _chips(link: LinkView, say: Messages) -> str:
-    return f"{link.html.chip} {_reported_chip(say)}" if link.is_reported else link.html.chip
+    return f"{link.state.chip} {_reported_chip(say)}" if link.is_reported else link.state.chip
 
 
 @lru_cache(_KEPT)
@@ -157,6 +148,10 @@ def _address(link: LinkView) -> str:
     return f'<a class="url" href="{href}" rel="nofollow noopener noreferrer"><bdi dir="ltr">{url}</bdi></a>{host}'
 
 
+_escaped: Final = lru_cache(_KEPT)(escape)
+"""Of texts, none of which is Markup: to a cache, both are equal."""
+
+
 @lru_cache(_KEPT)
 def _reason(words: str) -> str:
     return _paragraph(words)
@@ -168,7 +163,7 @@ def _paragraph(words: str) -> str:
 
 def _actions_html(link: LinkView, query: str | None, say: Messages, is_editable: bool = False) -> str:
     # Templates have queries as Markup, whose own method would escape the pieces.
-    actions = str.join(query, link.html.actions) if query else ""
+    actions = str.join(query, link.state.actions) if query else ""
     copy = ""
     if link.copy:
         copy = f'<a href="{escape(link.copy)}" rel="nofollow noopener noreferrer">{say.html("weboid-open-copy")}</a>\n'
@@ -183,7 +178,7 @@ def _actions_html(link: LinkView, query: str | None, say: Messages, is_editable:
 
 
 @lru_cache(_KEPT)
-def _actions(verdict: str, say: Messages) -> tuple[str, ...]:
+def actions_html(verdict: str, say: Messages) -> tuple[str, ...]:
     """The links to the pages about a link, divided where its query belongs; of one that works only to its own."""
     pieces = [""]
     for route, anchor, key in _WORKING if verdict == "working" else _DEAD if verdict == "dead" else _OTHER:

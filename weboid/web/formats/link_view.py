@@ -15,7 +15,7 @@ from weboid.core.verdict.verdict import NO_CLAIMS, Verdict
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.web.formats.bar_chart import history_svg
 from weboid.web.formats.html import address_html, icons, since_html, time_html
-from weboid.web.formats.link_item import LinkView, StateHtml, StateView, state_html
+from weboid.web.formats.link_item import LinkView, StateView, actions_html, chip_html, why_html
 from weboid.web.words import phrases
 from weboid.web.words.copies import copy_parameters, distance_words, remarks, snapshot_words, state_words
 from weboid.web.words.messages import Messages
@@ -31,7 +31,7 @@ def link_view(link: LinkReport, day: int, say: Messages, settings: WikiSettings 
         first, offered = link.copies.first, offered_wikitext(link, settings, day)
     # Positional arguments are faster, and there are hundreds of links on a page.
     return LinkView(
-        *_state(link, day, say),
+        _state(link, day, say),
         phrases.shown_url(link),
         link.host_unicode,
         link.normal,
@@ -47,24 +47,21 @@ def link_view(link: LinkReport, day: int, say: Messages, settings: WikiSettings 
     )
 
 
-def _state(link: LinkReport, day: int, say: Messages) -> tuple[StateView, StateHtml]:
-    finding, history = link.finding, link.record.history
+def _state(link: LinkReport, day: int, say: Messages) -> StateView:
+    (verdict, _, since), history = link.finding, link.record.history
     words, checked, checks = phrases.verdict_words(link, day, say), None, ""
-    if finding.since is not None and finding.verdict in COPY_WANTED:  # not of what works, which is most of a page
-        words = since_html(finding.since, day, say, words)
-    entries = tuple([phrases.entry_words(entry, say) for entry in history])
+    evidence: list[str] = []
+    if verdict in COPY_WANTED:  # not what works, which is most of a page
+        words = words if since is None else since_html(since, day, say, words)
+        evidence = phrases.evidence_words(link, day, say, lambda first: since_html(first, day, say))
+    entries = phrases.history_words(history, say)
     if history:
         checked, detail = _checked(history[0].last, day, history[0].status, link.record.http or None, say)
         checks = f"{history_svg(history, escape(' · '.join(entries)), day)}{detail}"
-    state = StateView(
-        verdict=finding.verdict.word,
-        words=words,
-        reason=phrases.reason_words(link, day, say, finest=True),
-        evidence=tuple(phrases.evidence_words(link, day, say, lambda first: since_html(first, day, say))),
-        checked=checked,
-        history=entries,
-    )
-    return state, state_html(state, icons()[state.verdict], checks, say)
+    reason, word = phrases.reason_words(link, day, say, finest=True), verdict.word
+    chip, actions = chip_html(word, words, icons()[word]), actions_html(word, say) if history else ()
+    why = why_html(reason, evidence)
+    return StateView._make((word, words, reason, evidence, checked, entries, chip, why, checks, actions))
 
 
 @lru_cache(_KEPT)

@@ -64,7 +64,7 @@ def table_steps(
         is_stated = False
         parts.append("<tbody>")
         if len(views) > 1:
-            is_stated = all(view.html[:2] == views[0].html[:2] for view in views)
+            is_stated = all(view.state[6:8] == views[0].state[6:8] for view in views)
             parts.append(_host_row(group[0], views[0], len(group), domain_page, say, is_stated=is_stated))
         for view in views:
             query = url_query(wiki, view.normal, lang, page.page) if view.normal else None
@@ -120,7 +120,7 @@ def _host_row(
     name = f'<bdi dir="ltr">{(host := str(escape(link.url.host)))}</bdi>'
     if not is_ip(link.url.host):
         name = f'<a href="{host.join(domain_page)}">{name}</a>'
-    state = f'<td class="state">{view.html.chip}{view.html.why}</td>' if is_stated else ""
+    state = f'<td class="state">{view.state.chip}{view.state.why}</td>' if is_stated else ""
     return (
         f'<tr class="host"><th scope="rowgroup">{name} '
         f'<span class="detail">{say.html("weboid-page-counts", count)}</span></th>{state}</tr>\n'

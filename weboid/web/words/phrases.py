@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from weboid.core.document.card import UNSEEN
-from weboid.core.record.history import Entry
+from weboid.core.record.history import History
 from weboid.core.record.policy import MISSING, NO_PROOF
 from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.status import HOST_FAILURES, Status, status_of
@@ -17,7 +17,7 @@ from weboid.core.url.classify import UrlClass
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import Url, parse
 from weboid.core.verdict.hints import LinkHint
-from weboid.core.verdict.link_report import LinkReport
+from weboid.core.verdict.link_report import COPY_WANTED, LinkReport
 from weboid.core.verdict.verdict import Grounds, Verdict
 from weboid.store.lists.health import Amount, Exactness
 from weboid.web.words.messages import Messages, Parameter
@@ -107,7 +107,7 @@ def evidence_words(link: LinkReport, day: int, say: Messages, since: Since | Non
 
     They say for how long, never an exact day (U-2); as HTML, if `since` writes how long it is since a day.
     """
-    if link.finding.verdict not in (Verdict.DEAD, Verdict.DOUBTFUL):
+    if link.finding.verdict not in COPY_WANTED:
         return []
     reason, grounds = link.record.reason, link.grounds
     write: _Write = say.text if since is None else say.html
@@ -165,7 +165,7 @@ def _needed_words(grounds: Grounds, reason: Reason, day: int, say: Messages) -> 
 
 def is_reported(link: LinkReport) -> bool:
     """True if somebody reported it to work by hand (H-1): a claim, shown of dead and doubtful links only."""
-    return link.claims.reported is not None and link.finding.verdict in (Verdict.DEAD, Verdict.DOUBTFUL)
+    return link.claims.reported is not None and link.finding.verdict in COPY_WANTED
 
 
 def report_words(link: LinkReport, day: int, say: Messages) -> str | None:
@@ -190,10 +190,9 @@ def status_words(status: Status, say: Messages, http: int | None = None) -> str:
     return say.text("weboid-status-code", words, "/".join(map(str, codes)))
 
 
-def entry_words(entry: Entry, say: Messages) -> str:
-    """One entry of the history: its days and its status."""
-    status, first, last = entry
-    return say.dates(first, last).join(_around_days(status, say))
+def history_words(history: History, say: Messages) -> list[str]:
+    """The entries of a history: their days and their status."""
+    return [say.dates(first, last).join(_around_days(status, say)) for status, first, last in history]
 
 
 @lru_cache(_KEPT)
