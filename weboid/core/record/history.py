@@ -42,6 +42,6 @@ def unpacked(data: bytes) -> History:
     if len(data) % _ENTRY.size or len(data) > LIMIT * _ENTRY.size:
         raise ValueError(f"{len(data)} bytes are no packed history")
     try:
-        return tuple([Entry(BY_NUMBER[status], first, last) for status, first, last in _ENTRY.iter_unpack(data)])
+        return tuple([tuple.__new__(Entry, (BY_NUMBER[n], first, last)) for n, first, last in _ENTRY.iter_unpack(data)])
     except KeyError as error:
         raise ValueError(f"{error} is no status") from None

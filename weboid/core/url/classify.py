@@ -50,7 +50,7 @@ def classify(url: str, farm: Farm | None) -> Classified:
         if invalid.reason is InvalidReason.PROTOCOL:
             return Classified(url, UrlClass.IGNORED)
         return Classified(url, UrlClass.INVALID, reason=invalid.reason)
-    return Classified(url, class_of_host(form.host, farm), form, None, suspicious(form.path))
+    return tuple.__new__(Classified, (url, class_of_host(form.host, farm), form, None, suspicious(form.path)))
 
 
 @lru_cache(maxsize=65_536)

@@ -80,7 +80,7 @@ def keyed_link(link: Classified) -> KeyedLink:
         meant = probably_meant(link.given) if link.kind is UrlClass.INVALID else None
         return KeyedLink(link, None, key_of(meant.url) if meant else None)
     normal = str(link.url)
-    return KeyedLink(link, normal, key_of(link.url, normal))
+    return tuple.__new__(KeyedLink, (link, normal, key_of(link.url, normal)))
 
 
 class LinkReport(NamedTuple):
@@ -245,7 +245,7 @@ def _link_report(
                 copies = shown_copies(known.kept, url, claims.archives, services)
     frozen = known is not None and known.is_frozen
     shown = (given, kind, url, normal, finding, record, due, invalid, note, claims, grounds, copies)
-    return LinkReport._make((*shown, origin, frozen, meant, flags, hints, False))
+    return tuple.__new__(LinkReport, (*shown, origin, frozen, meant, flags, hints, False))
 
 
 def _meant_by(written: str, known: Known | None, rules: WikiRules) -> str | None:

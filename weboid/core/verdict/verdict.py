@@ -55,7 +55,7 @@ def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
     if not record.history or record.reason is None:
         return Finding(Verdict.UNKNOWN)
     if record.reason.outcome is Outcome.WORKING:
-        return Finding._make((Verdict.WORKING, record.reason, record.since))
+        return tuple.__new__(Finding, (Verdict.WORKING, record.reason, record.since))
     newest = record.history[0]
     days = newest.last - (newest.first if record.since is None else record.since)
     if record.reason is Reason.MAINTENANCE and days < TEMPORARY_DAYS:

@@ -191,17 +191,10 @@ def url_record(columns: Sequence[Any]) -> UrlRecord:
     if asked is not None:
         newest = Entry(STATUSES[status], since, asked)
         history = (newest, *unpacked(older)) if older else (newest,)
-    # Positional arguments are faster, and there are hundreds of URLs on a page.
-    return UrlRecord(
-        history,
-        NO_STRIKES if failing_until is None else _streak(strikes, failing_since, failing_until, evidence),
-        None if reason is None else BY_NUMBER[reason],
-        target,
-        None if kind is None else mime.KEYWORDS[kind],
-        size_kib,
-        http,
-        state_since,
-    )
+    streak = NO_STRIKES if failing_until is None else _streak(strikes, failing_since, failing_until, evidence)
+    why, file = None if reason is None else BY_NUMBER[reason], None if kind is None else mime.KEYWORDS[kind]
+    # In half the time of UrlRecord(…), for the hundreds of URLs of a page.
+    return tuple.__new__(UrlRecord, (history, streak, why, target, file, size_kib, http, state_since))
 
 
 def host_record(columns: Sequence[Any]) -> HostRecord:
