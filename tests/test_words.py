@@ -49,7 +49,7 @@ LINES: Final = {
     "core/record": 949,
     "core/signs": 1_422,
     "core/url": 2_055,
-    "core/verdict": 1_613,
+    "core/verdict": 1_612,
     "core/wikitext": 1_652,
     "crawl": 1_952,
     "demo": 2_748,

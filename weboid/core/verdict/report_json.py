@@ -149,5 +149,4 @@ def _grounds_as_json(grounds: Grounds) -> dict[str, Any]:
     }
 
 
-def _iso(day: int | None) -> str | None:
-    return None if day is None else iso(day)
+_iso: Final = lru_cache(8_192)(lambda day: None if day is None else iso(day))
