@@ -32,7 +32,7 @@ from benchmarks.harness import (
     used,
 )
 from benchmarks.pages.load import Caller, Reply, plain_body, rate_of, request_of
-from benchmarks.pages.seed import LINKS_A_PAGE, World, fill, prepare
+from benchmarks.pages.seed import LINKS_A_PAGE, LIVES, World, fill, prepare
 from benchmarks.pages.service import FEW_FROM, FEW_LINKS
 from weboid.core.url.farms import WikiName
 from weboid.core.url.keys import key_of
@@ -59,8 +59,7 @@ _KINDS: Final = {
     "JSON, all=1": "/api/page?dbname={wiki}&pageid={page}&all=1&format=json",
 }
 _MEDIAN_LIMITS: Final = {"HTML, findings": 2.0, "HTML, all=1": 3.0, "JSON, all=1": 3.0}
-_MADE: Final = f"JSON, {FEW_LINKS} links"
-_AGAIN: Final = "JSON, 304"
+_MADE, _AGAIN = f"JSON, {FEW_LINKS} links", "JSON, 304"
 _VARIANTS: Final = 50
 """Of each page with few links, so that hardly one is asked for twice."""
 _JSON: Final = "/api/page?dbname={wiki}&pageid={page}&format=json"
@@ -275,14 +274,14 @@ def _tell_times(name: str, times: Times) -> list[Target]:
     return targets
 
 
-def bench(folder: Path, urls: int, samples: int, cold: int, seconds: float) -> None:
+def bench(folder: Path, urls: int, lives: int, samples: int, cold: int, seconds: float) -> None:
     data = folder / "data"
     world = World(urls)
     with open_server(data) as server:
         uvloop.run(prepare(server.dsn, _WIKI.dbname))
         say(f"filling the store with {urls:,} URLs")
         begun = perf_counter()
-        fill(server.dsn, world)
+        fill(server.dsn, world, lives)
         say(f"filled in {perf_counter() - begun:.0f} s")
         with psycopg.connect(server.dsn.replace("user=weboid", "user=postgres"), autocommit=True) as conn:
             row = conn.execute(_SIZES.encode()).fetchone()
@@ -327,13 +326,14 @@ def bench(folder: Path, urls: int, samples: int, cold: int, seconds: float) -> N
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m benchmarks.pages", description=__doc__)
     options.add_argument("--urls", type=int, default=100_000)
+    options.add_argument("--lives", type=int, default=LIVES, help="so many different ones have the URLs")
     options.add_argument("--samples", type=int, default=100, help="pages of each kind, warm")
     options.add_argument("--cold", type=int, default=40, help="pages of each kind, cold; 0 = none")
     options.add_argument("--seconds", type=float, default=5.0, help="for each rate, ours and the bare one")
     asked = options.parse_args()
     begin("pages")
     with temporary_folder() as folder:
-        bench(folder, asked.urls, asked.samples, asked.cold, asked.seconds)
+        bench(folder, asked.urls, asked.lives, asked.samples, asked.cold, asked.seconds)
 
 
 if __name__ == "__main__":

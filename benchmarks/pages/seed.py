@@ -29,8 +29,8 @@ from weboid.store.pages.wiki import record_wiki
 
 TODAY: Final = 1_000
 LINKS_A_PAGE: Final = 500
-_KINDS: Final = 100_000
-"""Lives of which hardly two are equal, as on a wiki; each URL has one of them."""
+LIVES: Final = 100_000
+"""So many lives that hardly two URLs of a page have the same, as on a wiki."""
 _FINE: Final = Observation(Status.FINE, Reason.OK, http=200)
 _MOVED: Final = Observation(
     Status.MOVED_PERMANENTLY, Reason.MOVED, "https://www.example-host.demo/another/path", http=200
@@ -82,11 +82,11 @@ async def prepare(dsn: str, *dbnames: str) -> None:
             await record_wiki(conn, WMFLABS, WikiName(dbname, WMFLABS.name))
 
 
-def fill(dsn: str, world: World) -> None:
+def fill(dsn: str, world: World, lives: int = LIVES) -> None:
     """Writes hosts and URLs; indexes are made afterwards, as `pg_restore` does."""
     with psycopg.connect(dsn) as conn, without_indexes(conn, ("host", "url")):
         _copy(conn, "host", ("bucket", "host_key", "host", "reversed", "next_day"), _hosts(world))
-        _copy(conn, "url", _URL, _urls(world))
+        _copy(conn, "url", _URL, _urls(world, lives))
     with psycopg.connect(dsn, autocommit=True) as conn:
         conn.execute("VACUUM ANALYZE host, url")
 
@@ -101,13 +101,13 @@ def _hosts(world: World) -> Iterator[str]:
             yield f"{bucket}\t{host}\t{url.host}\t{reversed_name(url.host)}\t{TODAY}\n"
 
 
-def _urls(world: World) -> Iterator[str]:
+def _urls(world: World, lives: int) -> Iterator[str]:
     chance = random.Random(1)
-    lives = [_columns(*_life(chance)) for _ in range(_KINDS)]
+    columns = [_columns(*_life(chance)) for _ in range(lives)]
     for number in range(world.urls):
         url = world.url(number)
         bucket, host, key = key_of(url)
-        yield f"{bucket}\t{host}\t{key}\t{number % 2}\t0\t{url.path}\t{lives[chance.randrange(_KINDS)]}\n"
+        yield f"{bucket}\t{host}\t{key}\t{number % 2}\t0\t{url.path}\t{columns[chance.randrange(lives)]}\n"
 
 
 def _life(chance: random.Random) -> tuple[UrlRecord, int]:
