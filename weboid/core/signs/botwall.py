@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
+import re2  # type: ignore[import-untyped]
 from msgspec import Struct
 
 from weboid.core.document.document import Document
@@ -72,18 +73,16 @@ walls: Final = partial(table_of, __file__, Walls)
 
 @dataclass(frozen=True, slots=True)
 class _Shortcuts:
-    """Headers that only walls send, headers of guarded hosts as well, ends of URLs, and unique marks with the vendor's
-    name: of all vendors, so that nearly every answer needs no comparison for each of them.
-    """
+    """The signs of all vendors together, unique marks with the vendor's name: nearly every answer has none of them."""
 
     headers: frozenset[str]
     any_header: frozenset[str]
     ends: re.Pattern[str]
     unique: dict[bytes, str]
-    values: re.Pattern[bytes]
-    """What follows an equals sign in the unique marks: all are looked for at once."""
-    marks: tuple[bytes, ...]
-    """With the sayings."""
+    values: Any
+    """What follows an equals sign in the unique marks: RE2 looks for all at once, however many there are."""
+    marks: Any
+    """The same with the sayings."""
 
 
 @cache
@@ -95,8 +94,8 @@ def _shortcuts() -> _Shortcuts:
         headers | frozenset(name for vendor in vendors for name, _ in vendor.guarding),
         re.compile("|".join(re.escape(end) for vendor in vendors for end in vendor.ends)),
         unique := {mark: vendor.name for vendor in vendors for mark in vendor.unique},
-        re.compile(b"=(?:%b)" % b"|".join(re.escape(mark.partition(b"=")[2]) for mark in unique)),
-        tuple(mark for vendor in vendors for mark in (*vendor.marks, *vendor.sayings)),
+        re2.compile(b"=(?:%b)" % b"|".join(re.escape(mark.partition(b"=")[2]) for mark in unique)),
+        re2.compile(b"|".join(re.escape(mark) for vendor in vendors for mark in (*vendor.marks, *vendor.sayings))),
     )
 
 
@@ -139,7 +138,7 @@ def wall_by_content(code: int, body: bytes, document: Document) -> Suspicion | N
 
 def _instead(page: bytes, document: Document) -> Suspicion | None:
     """The wall that was sent in place of the document, with a code of success."""
-    for vendor in walls().vendor if _has_any(page, _shortcuts().marks) else ():
+    for vendor in walls().vendor if _shortcuts().marks.search(page) else ():
         if any(_in_markup(mark, page) for mark in vendor.marks) or _has_any(page, vendor.sayings):
             return _wall(vendor.name, "page")
     is_titled = any(folded(part) in walls().titles for part in segments(document.title))
