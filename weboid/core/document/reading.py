@@ -29,7 +29,7 @@ _MAX_SCRIPT: Final = 4_000
 """Characters that are kept of a script: a longer one does more than to lead on."""
 _MAX_TELLING: Final = 3_000
 _SLICE: Final = 16_384
-"""Characters that libxml2 is given at a time: it does not end before."""
+"""Bytes that libxml2 is given at a time: it does not end before."""
 _MAX_HEADINGS: Final = 4
 _HEADINGS: Final = frozenset({"h1", "h2"})
 _TELLING: Final = words_of("title script noscript meta link base html input iframe frame embed")
@@ -39,7 +39,7 @@ _SPECIAL: Final = _TELLING | _UNSHOWN | _HEADINGS | {"a"}
 _GAP: Final = " \n"
 """Separates the texts of elements that are not inline."""
 # As in browsers, what follows them belongs to the page; libxml2 would end there.
-_ENDS: Final = re.compile(r"</(?:html|body)(?=[\s/>])[^>\n]*+>", re.IGNORECASE)
+_ENDS: Final = re.compile(rb"</(?:html|body)(?=[\s/>])[^>\n]*+>", re.IGNORECASE)
 _LONGEST_END: Final = 16
 
 
@@ -61,7 +61,7 @@ class MarkupReader:
 
     def __init__(self, content_type: str = "") -> None:
         self._content_type = content_type
-        self._rest = ""
+        self._rest = b""
         self._tags = 0
         self._decoder: IncrementalDecoder | None = None
         self._source = _IDLE.pop() if _IDLE else _Source()
@@ -83,17 +83,17 @@ class MarkupReader:
         if self._decoder is None:
             data, self._decoder = decoder_of(data, self._content_type)
         # NUL is what no document means.
-        markup = self._rest + self._decoder.decode(data).replace("\0", " ")
-        cut = markup.find("<", max(len(markup) - _LONGEST_END, 0))
-        markup, self._rest = (markup, "") if cut < 0 else (markup[:cut], markup[cut:])
+        markup = self._rest + self._decoder.decode(data).encode().replace(b"\0", b" ")
+        cut = markup.find(b"<", max(len(markup) - _LONGEST_END, 0))
+        markup, self._rest = (markup, b"") if cut < 0 else (markup[:cut], markup[cut:])
         if markup:
             self._feed(markup)
 
-    def _feed(self, markup: str) -> None:
-        markup = _ENDS.sub(" ", markup)
+    def _feed(self, markup: bytes) -> None:
+        markup = _ENDS.sub(b" ", markup)
         with suppress(_TooMuch):
             for start in range(0, len(markup), _SLICE):
-                piece = markup[start : start + _SLICE].encode()
+                piece = markup[start : start + _SLICE]
                 self._tags += piece.count(b"<") + piece.count(b"&") // 3
                 self.is_ended = self.is_ended or self._tags > _MAX_TAGS
                 if self.is_ended:
@@ -104,7 +104,7 @@ class MarkupReader:
 
     def finish(self, *, is_cut: bool = False) -> None:
         """Reads the end, unless it is that of what was cut; nothing can be read any more."""
-        self._feed("" if is_cut else self._rest)
+        self._feed(b"" if is_cut else self._rest)
         with suppress(etree.XMLSyntaxError, _TooMuch):  # an empty document, or a hostile one
             self._source.parser.close()
         source = self._source
