@@ -48,13 +48,13 @@ def _others(encoded: bytes) -> set[str]:
 
 def fingerprint(words: list[str]) -> int | None:
     """The fingerprint of a text given as its words, unsigned; None if they are too few for one shingle."""
-    shingles = set(map(" ".join, zip(*(words[start:] for start in range(SHINGLE)), strict=False)))
+    encoded = " ".join(words).encode("utf-8", "replace").split(b" ")
+    shingles = set(map(b" ".join, zip(*(encoded[start:] for start in range(SHINGLE)), strict=False)))
     if not shingles:
         return None
-    encoded = "\n".join(shingles).encode("utf-8", "replace").split(b"\n")
-    digests = b"".join(map(_digest, encoded))
-    half = len(encoded) / 2
-    lowest = int.from_bytes(b"\1" * len(encoded))
+    digests = b"".join(map(_digest, shingles))
+    half = len(shingles) / 2
+    lowest = int.from_bytes(b"\1" * len(shingles))
     bits = 0
     for place in range(8):
         # Numbers of a byte a shingle: 64 sums over all shingles in Python take twenty times as long.

@@ -55,7 +55,7 @@ def language_of(words: Sequence[str]) -> int:
     """The number of the language of a text given as its words, in lower case; UNKNOWN if it is in doubt."""
     words = words[:_READ_WORDS]
     letters = "".join(words)
-    others = "".join(_NOT_LATIN.findall(letters))
+    others = "" if letters.isascii() else "".join(_NOT_LATIN.findall(letters))
     shares = {number: len(script.findall(others)) / max(1, len(letters)) for number, script in _scripts()}
     japanese, chinese = _numbers()["ja"], _numbers()["zh"]
     if shares[japanese] > _SCRIPT_SHARE / 6:
