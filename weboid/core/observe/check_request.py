@@ -16,7 +16,7 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UrlRecord
 from weboid.core.record.specials import Sights, Special
 from weboid.core.url.made_up import near_place
-from weboid.core.url.urls import parse
+from weboid.core.url.urls import parse_again
 
 LOOK_DAYS: Final = 14
 """Once in so many days the document itself is examined, not only headers: nothing else shows a soft 404 (C-11)."""
@@ -65,7 +65,7 @@ class CheckRequest(Struct, frozen=True):
     @property
     def faces(self) -> bool:
         """True if the document is judged by its host's face: the host's answers for what is missing are not known."""
-        return self.face is not None and not self.face.is_settled(near_place(parse(self.url)), self.day)
+        return self.face is not None and not self.face.is_settled(near_place(parse_again(self.url)), self.day)
 
     def after_look(self, now: Portrait | None) -> "CheckRequest":
         """The request once the portrait was taken. A newcomer is judged by its host's face of today: where a domain is
