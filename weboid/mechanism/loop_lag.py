@@ -61,7 +61,7 @@ class LoopLag:
         slot = self._slots[-1]
         slot.ended = now
         slot.worst_s = max(slot.worst_s, lag_s)
-        slot.late_s += _only_late(lag_s)
+        slot.late_s += lag_s if lag_s > LATE_S else 0.0
 
     def worst_since(self, moment: float) -> float:
         """The most seconds that the loop was late at once, since a moment of the monotonic clock."""
@@ -69,15 +69,12 @@ class LoopLag:
 
     def late_share(self, seconds: float) -> float:
         """The share of the last so many seconds that were lags of over `LATE_S`."""
-        late_s = sum(slot.late_s for slot in self._since(monotonic() - seconds)) + _only_late(self._overdue_s())
-        return min(late_s / seconds, 1.0)
+        late_s = sum(slot.late_s for slot in self._since(monotonic() - seconds))
+        overdue_s = self._overdue_s()
+        return min((late_s + overdue_s if overdue_s > LATE_S else late_s) / seconds, 1.0)
 
     def _since(self, moment: float) -> Iterator[_Slot]:
         return takewhile(lambda slot: slot.ended >= moment, reversed(self._slots))
 
     def _overdue_s(self) -> float:
         return 0.0 if self._expected is None else max(monotonic() - self._expected, 0.0)
-
-
-def _only_late(lag_s: float) -> float:
-    return lag_s if lag_s > LATE_S else 0.0

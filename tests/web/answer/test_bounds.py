@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any
+from unittest.mock import Mock
 from urllib.parse import quote, urlencode
 from urllib.request import urlopen
 
@@ -21,6 +22,7 @@ from support.webservice import FixedSource, Site, open_service
 from weboid.core.verdict.link_report import LinkReport
 from weboid.errors import SourceError, TooManyLinks
 from weboid.mechanism.fair_slots import Capacity
+from weboid.mechanism.slices import in_slices
 from weboid.web.answer import live_cache
 from weboid.web.answer import query as query_stage
 from weboid.web.http.lanes import CAPACITIES
@@ -312,11 +314,13 @@ async def test_large_answers_have_a_lane_of_their_own_and_small_ones_never_wait_
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(CAPACITIES, Lane.LARGE, Capacity(slots=0, places=0, wait_s=0))
-    many = query_stage.MANY_LINKS
+    many, sliced = query_stage.MANY_LINKS, Mock(wraps=in_slices)
+    monkeypatch.setattr(query_stage, "in_slices", sliced)
     wiki = FixedSource({number: page(number, links) for number, links in ((10, many), (11, many + 1))})
     async with open_service(database, tmp_path, source=wiki) as site:
         statuses = [(await site.fetch(f"{API}&pageid={number}"))[0] for number in (10, 11, 11, 10)]
     assert (statuses, wiki.asked) == ([200, 503, 503, 200], 3), "one that is known as large is not even read"
+    assert sliced.call_count == 2, "nor are its links looked through before"
 
 
 @pytest.mark.usefixtures("_few")

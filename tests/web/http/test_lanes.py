@@ -16,7 +16,7 @@ from aiohttp.typedefs import Handler
 from support.waiting import until
 from support.webservice import Site, open_service
 
-from weboid.mechanism.fair_slots import Capacity, HeldSlot
+from weboid.mechanism.fair_slots import Capacity
 from weboid.web.errors import Errors
 from weboid.web.http import lanes
 from weboid.web.http.lanes import CAPACITIES, CONNECTIONS, LANES, Lanes, lanes_of
@@ -166,13 +166,13 @@ async def test_an_answer_from_the_cache_needs_no_turn_of_pages(
         revision = f"{PAGE}&revid=7"
         assert (await site.fetch(revision))[0] == 200
         entered: list[Lane] = []
-        enter = Lanes._entered
+        enter = Lanes.enter
 
-        async def noted(lanes_: Lanes, request: web.Request, lane: Lane) -> HeldSlot:
+        async def noted(lanes_: Lanes, request: web.Request, lane: Lane) -> None:
             entered.append(lane)
-            return await enter(lanes_, request, lane)
+            await enter(lanes_, request, lane)
 
-        monkeypatch.setattr(Lanes, "_entered", noted)
+        monkeypatch.setattr(Lanes, "enter", noted)
         assert (await site.fetch(revision))[0] == 200
         assert entered == [Lane.FILES]
 

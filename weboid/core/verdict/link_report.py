@@ -281,7 +281,9 @@ def keyed_reports(
     """
     forms: dict[str, KeyedLink] = {}
     others: dict[str, set[str]] = {}
-    for keyed in links:
+    for number, keyed in enumerate(links):
+        if number % _STEP == 0:
+            yield
         if forms.setdefault(form := keyed.normal or keyed.link.given, keyed) is not keyed:
             others.setdefault(form, {forms[form].link.given}).add(keyed.link.given)
     included: list[LinkReport] = []
@@ -294,8 +296,7 @@ def keyed_reports(
         found, is_spam = None if key is None else known.get(key), key in spam
         given = tuple(sorted(others[form])) if form in others else (link.given,)
         is_plain = not (has_all or is_spam or link.note) and link.kind is UrlClass.WATCHED
-        if may_be_dead and is_plain:
-            is_plain = PERMADEAD not in rules.flags_of(link.url)
+        is_plain = is_plain and not (may_be_dead and PERMADEAD in rules.flags_of(link.url))
         if is_plain and found is not None and found.is_working and not (has_files and found.is_notable):
             counted.append(_counted(keyed, given, _WORKING))
             continue
@@ -306,14 +307,13 @@ def keyed_reports(
     included.sort(key=place)
     yield
     reports = (*included, *counted)
-    if any(report.finding.verdict in COPY_WANTED for report in reports):
-        shown = yield from _shown_by_copies(chain(forms.values(), copies), known, rules)
-        if shown:
-            repaired: list[LinkReport] = []
-            for some in batches(reports, _STEP):
-                repaired += [_repaired(report, shown) for report in some]
-                yield
-            return tuple(repaired)
+    is_wanted = any(report.finding.verdict in COPY_WANTED for report in reports)
+    if is_wanted and (shown := (yield from _shown_by_copies(chain(forms.values(), copies), known, rules))):
+        repaired: list[LinkReport] = []
+        for some in batches(reports, _STEP):
+            repaired += [_repaired(report, shown) for report in some]
+            yield
+        return tuple(repaired)
     return reports
 
 

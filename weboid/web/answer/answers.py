@@ -5,7 +5,7 @@
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from hashlib import sha256
 from itertools import chain
@@ -69,10 +69,10 @@ class Answers:
         self._lookup = LinkLookup(pool, self.namespaces, spam, self.hints)
         self._notifier = FeederNotifier(pool)
 
-    async def select(self, query: PageQuery) -> SelectedLinks:
-        """The links of the answer to a query; raises NotFound for a wiki that is not known, StoreError."""
+    async def select(self, query: PageQuery, many: Callable[[], Awaitable[None]] | None = None) -> SelectedLinks:
+        """The links of an answer, as `LinkSelector.select`; raises NotFound for an unknown wiki, StoreError."""
         wiki, farm = await self.wikis.find(query.wiki)
-        return await self._selector.select(query, wiki, farm, self._today())
+        return await self._selector.select(query, wiki, farm, self._today(), many)
 
     async def look_up(self, selected: SelectedLinks) -> LookedUp:
         """The selected links with what the store has on them; notifies the feeder of their pages. Raises StoreError."""

@@ -33,6 +33,7 @@ _Found = dict[Name, PageLinks | None]
 class _Kept(NamedTuple):
     read_s: float
     page: PageLinks | None
+    weight: int
 
 
 class LivePageCache:
@@ -40,7 +41,7 @@ class LivePageCache:
 
     def __init__(self, live: LiveReader) -> None:
         self._live = live
-        self._kept: BoundedMap[tuple[int, Name], _Kept] = BoundedMap(_MOST_BYTES, weigh=_bytes_of)
+        self._kept: BoundedMap[tuple[int, Name], _Kept] = BoundedMap(_MOST_BYTES, weigh=lambda kept: kept.weight)
         self._large: BoundedMap[tuple[int, tuple[Name, ...]], float] = BoundedMap(_MOST_LARGE)
         """Queries, and single pages, that have too many links, and when that expires."""
 
@@ -49,7 +50,6 @@ class LivePageCache:
 
         None if the wiki does not answer in time. Raises TooManyLinks if the first page has more than may be read.
         """
-        self._tidy()
         names = query.names[query.begin.index :]
         begun = {} if query.begin == BEGIN else self._begun(wiki, names)
         offset = query.begin.offset
@@ -101,7 +101,8 @@ class LivePageCache:
         """The first of these pages, as far as they were read for the answer before."""
         begun: _Found = {}
         for name in names:
-            if (kept := self._kept.use((wiki.wiki, name))) is None:
+            kept = self._kept.use((wiki.wiki, name))
+            if kept is None or kept.read_s < self._now_s() - _KEPT_S:
                 break
             begun[name] = kept.page
         return begun
@@ -109,13 +110,7 @@ class LivePageCache:
     def _keep(self, wiki: StoredWiki, found: _Found) -> None:
         now_s = self._now_s()
         for name, page in found.items():
-            self._kept[wiki.wiki, name] = _Kept(now_s, page)
-
-    def _tidy(self) -> None:
-        oldest_s = self._now_s() - _KEPT_S
-        for name, kept in self._kept.items():
-            if kept.read_s < oldest_s:
-                self._kept.take(name)
+            self._kept[wiki.wiki, name] = _Kept(now_s, page, _bytes_of(page))
 
     def _now_s(self) -> float:
         return asyncio.get_running_loop().time()
@@ -127,9 +122,8 @@ def _links_of(found: _Found, offset: int) -> int:
     return sum(counts) - (offset if counts and offset < counts[0] else 0)
 
 
-def _bytes_of(kept: _Kept) -> int:
-    if kept.page is None:
+def _bytes_of(page: PageLinks | None) -> int:
+    if page is None:
         return _PAGE_BYTES
-    page, links = kept.page, len(kept.page.urls) + len(kept.page.interwiki)
     local = sum([len(link.url) + _LINK_BYTES for link in page.local])
-    return _PAGE_BYTES + sum(map(len, page.urls)) + _LINK_BYTES * links + local
+    return _PAGE_BYTES + sum(map(len, page.urls)) + _LINK_BYTES * (len(page.urls) + len(page.interwiki)) + local

@@ -73,20 +73,16 @@ class Lanes:
 
     @asynccontextmanager
     async def turn(self, request: web.Request, lane: Lane) -> AsyncIterator[None]:
-        """Holds a slot of the lane until the block ends, and none of another any more; raises Problem 503 if there is
-        none in time.
+        """Holds a slot of the lane until the block ends, or one for which that was left; raises Problem as `enter`.
 
-        The middleware does so for all lanes but `Lane.PAGES` and those of remote processes, into which a handler goes
-        once it has work to do. While others take their time (a wiki, a slow client), the slot is given back:
-        `weboid.mechanism.fair_slots.aside`.
+        The middleware does so for all lanes but those into which handlers go once they have work to do. While others
+        take their time (a wiki, a slow client), the slot is given back: `weboid.mechanism.fair_slots.aside`.
         """
-        if (left := request.get(_TURN)) is not None:
-            left.end()
-        turn = request[_TURN] = await self._entered(request, lane)
+        await self.enter(request, lane)
         try:
             yield
         finally:
-            turn.end()
+            request[_TURN].end()
 
     @property
     def middleware(self) -> Middleware:
@@ -104,12 +100,15 @@ class Lanes:
 
         return in_turn
 
-    async def _entered(self, request: web.Request, lane: Lane) -> HeldSlot:
-        def is_gone() -> bool:
-            return request.transport is None or request.transport.is_closing()
-
+    async def enter(self, request: web.Request, lane: Lane) -> None:
+        """Takes a slot of the lane, and leaves that of another; raises Problem 503 if there is none in time."""
+        if (left := request.get(_TURN)) is not None:
+            left.end()
         try:
-            return await self.slots[lane].enter(account_of(request), is_gone)
+            request[_TURN] = await self.slots[lane].enter(
+                account_of(request), lambda: request.transport is None or request.transport.is_closing()
+            )
+            return
         except (Full, Gone) as end:
             request[FREE] = True
             if isinstance(end, Gone):

@@ -4,7 +4,6 @@ A handler reads parameters, takes the answer through the stages of `Answers` and
 """
 
 from collections.abc import Callable, Hashable
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -195,8 +194,13 @@ class LinksPage:
         """The body of an answer, which is not made if the caller has it or it is `kept`; raises Problem."""
         answers, lanes, number = self._service.answers, lanes_of(request), hash((query.wiki, query.names))
         lane = Lane.LARGE if kept is None and self._large.get(number) else Lane.PAGES
+
+        async def enter_large() -> None:
+            self._large[number] = True
+            await lanes.enter(request, Lane.LARGE)
+
         async with lanes.turn(request, lane):
-            selected = await answers.select(query)
+            selected = await answers.select(query, enter_large if lane is Lane.PAGES else None)
             if request.method == hdrs.METH_POST:
                 request[PAGES] = max(selected.names, 1) if query.is_for_store else len(query.names)
             if selected.is_empty:
@@ -208,10 +212,8 @@ class LinksPage:
                 request[LINKS] = selected.links
                 await answers.notify_feeder(selected)
                 return _Body(selected, kept.body, kept.etag, packed=kept.packed)
-            self._large[number] = is_large = selected.links > MANY_LINKS
-            async with lanes.turn(request, Lane.LARGE) if is_large and lane is Lane.PAGES else nullcontext():
-                request[LINKS] = selected.links
-                return await self._new(request, selected, rendering, at_of(given))
+            self._large[number], request[LINKS] = selected.links > MANY_LINKS, selected.links
+            return await self._new(request, selected, rendering, at_of(given))
 
     async def _new(self, request: web.Request, selected: SelectedLinks, rendering: _Rendering, at: int | None) -> _Body:
         """The body with these links, which is not made if the caller has it."""
