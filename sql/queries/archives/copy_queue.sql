@@ -98,6 +98,18 @@ WHERE copy_queue.bucket = taken.bucket AND copy_queue.host_key = taken.host_key
     AND copy_queue.url_key = taken.url_key
 RETURNING copy_queue.bucket, copy_queue.host_key, copy_queue.url_key, copy_queue.rank, copy_queue.day
 
+-- name: list_citing
+SELECT given.bucket, given.host_key, given.url_key, asked.wiki
+FROM unnest(%(bucket)s::smallint[], %(host_key)s::bigint[], %(url_key)s::bigint[])
+    AS given (bucket, host_key, url_key)
+CROSS JOIN unnest(%(wiki)s::integer[]) AS asked (wiki)
+CROSS JOIN LATERAL (
+    SELECT 1 FROM link
+    WHERE link.bucket = given.bucket AND link.host_key = given.host_key AND link.url_key = given.url_key
+        AND link.wiki = asked.wiki
+    LIMIT 1
+) AS cites
+
 -- name: record_done
 UPDATE copy_queue SET waits = false, due = given.due, until = '-infinity'
 FROM (

@@ -20,6 +20,7 @@ from weboid.archive.service.shared_limits import SharedLimiter
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.rows.fitness import Wish
 from weboid.core.archive.services import ArchiveService
+from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.errors import StoreAway
 from weboid.store.archives.changing_page import list_changing, record_lifted
 from weboid.store.archives.copy_queue import Rank, WantedCopy, count_queue, record_done, record_wanted
@@ -27,6 +28,7 @@ from weboid.store.archives.lookup import StoredLookup, list_lookups
 from weboid.store.archives.service_limit import list_services
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots
 from weboid.store.db.pool import Pool
+from weboid.store.pages.wiki import record_wiki
 
 CAME, DAY = 100, 130
 OLD, LATE = 20170401120000, 20170601120000
@@ -166,6 +168,16 @@ async def test_what_one_archive_excludes_is_looked_for_in_the_next(wiki: WikiInS
         assert tally.outcomes == {LookupOutcome.FOUND: 1, LookupOutcome.EXCLUDED: 5}
         outcomes = {number: each.outcome for number, each in (await lookups(wiki)).items()}
         assert set(outcomes.values()) == {LookupOutcome.EXCLUDED, LookupOutcome.FOUND}
+
+
+async def test_an_archive_of_a_language_is_asked_only_for_what_wikis_in_it_cite(wiki: WikiInStore) -> None:
+    async with open_made_archive() as empty, open_made_archive({url: [Copy(OLD)] for url in URLS}) as archive:
+        services = [empty.service(), archive.service("wikiwix", languages=("fr",))]
+        async with wiki.pool.connection() as conn:
+            french = WikiInStore(wiki.pool, await record_wiki(conn, WMFLABS, WikiName("frwiki", "wmflabs")))
+        await french.take_in({1: [URL]}, CAME)
+        assert (await sweep(wiki, *services)).outcomes == {LookupOutcome.FOUND: 1, LookupOutcome.NONE: 5}
+        assert len(await snapshots(wiki)) == 1
 
 
 async def test_a_sweep_waits_for_a_short_pause_and_leaves_nothing_undone(wiki: WikiInStore) -> None:

@@ -7,7 +7,7 @@ transaction that writes what was found; a stop, a crash or a service that rests 
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import KW_ONLY, dataclass, field
 from math import inf
 from time import monotonic
@@ -21,6 +21,7 @@ from weboid.core.archive.choice import CHANGING
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.services import ArchiveService, playing
 from weboid.core.record.days import NEVER_DUE, day_of
+from weboid.core.url.farms import language_of
 from weboid.core.url.keys import UrlKey
 from weboid.errors import StoreAway, StoreError
 from weboid.mechanism.patience import ending, is_stopped_within, sweep_until_stopped
@@ -30,6 +31,7 @@ from weboid.store.archives.copy_queue import (
     count_queue,
     follow_changes,
     lease_wanted,
+    list_citing,
     record_done,
     record_due_again,
     record_released,
@@ -37,6 +39,8 @@ from weboid.store.archives.copy_queue import (
 from weboid.store.archives.lookup import StoredLookup, list_lookups, record_lookups
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, list_snapshots, record_snapshots
 from weboid.store.db.pool import Pool
+from weboid.store.db.statements import Connection
+from weboid.store.pages.wiki import list_wikis
 
 log = logging.getLogger(__name__)
 
@@ -79,6 +83,8 @@ class _Task:
     lookups: tuple[StoredLookup, ...]
     snapshots: tuple[StoredSnapshot, ...]
     changing: ChangingPage | None
+    languages: Set[str]
+    """Of the wikis that cite it, those for which there are services."""
 
 
 _Done = tuple[_Task, LookUpResult | None]
@@ -193,13 +199,22 @@ class QueueRound:
             lookups = await list_lookups(conn, keys) if keys else {}
             snapshots = await list_snapshots(conn, keys) if keys else {}
             changing = await list_changing(conn, keys) if keys else {}
+            languages = await self._languages(conn, keys)
             tasks = [
-                _Task(one, lookups.get(one.key, ()), snapshots.get(one.key, ()), changing.get(one.key))
-                for one in wanted
+                _Task(one, lookups.get(key, ()), snapshots.get(key, ()), changing.get(key), languages.get(key, set()))
+                for key, one in zip(keys, wanted, strict=True)
             ]
             # Before the commit, at which it may be cancelled: what it has taken is given back.
             self._open |= {task.wanted.key: task for task in tasks}
         return tasks
+
+    async def _languages(self, conn: Connection, keys: Sequence[UrlKey]) -> dict[UrlKey, set[str]]:
+        wanted = {language for service in self.services for language in service.languages}
+        wikis = {each.wiki: language_of(each.dbname) for each in (await list_wikis(conn) if wanted else ())}
+        languages: dict[UrlKey, set[str]] = {}
+        for key, wiki in await list_citing(conn, keys, [wiki for wiki in wikis if wikis[wiki] in wanted]):
+            languages.setdefault(key, set()).add(wikis[wiki])
+        return languages
 
     async def _work(self, supply: asyncio.Queue[_Task | None]) -> None:
         """Makes one look-up after another; results of the other tasks are written together with its own."""
@@ -232,6 +247,7 @@ class QueueRound:
                 queue_rows.wish_of(task.wanted, day),
                 given=queue_rows.given_copies(task.wanted, self._numbers, known),
                 known=known,
+                languages=task.languages,
                 is_lifted=is_lifted,
                 waits=True,
                 lines=self._lines,

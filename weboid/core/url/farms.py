@@ -90,13 +90,18 @@ def farm_named(name: str, farms: Iterable[Farm]) -> Farm:
 
 def api_url(farm: Farm, dbname: str) -> str:
     """The URL of a wiki's Action API."""
-    lang, project = dbname, "wikipedia"
-    if parts := _WMF_DBNAME.fullmatch(dbname):
-        lang, project = parts[1].replace("_", "-"), _PROJECTS.get(parts[2], parts[2])
+    parts = _WMF_DBNAME.fullmatch(dbname)
+    lang, project = language_of(dbname), _PROJECTS.get(parts[2], parts[2]) if parts else "wikipedia"
     url = farm.api.replace("{dbname}", dbname).replace("{lang}", lang).replace("{project}", project)
     if host := farm.hosts.get(dbname):
         return re.sub(r"(?<=://)[^/]+", host, url, count=1)
     return url
+
+
+def language_of(dbname: str) -> str:
+    """The code in front of a project's name, which is the language of most Wikimedia wikis; another name itself."""
+    parts = _WMF_DBNAME.fullmatch(dbname)
+    return parts[1].replace("_", "-") if parts else dbname
 
 
 def _is_normal(domain: str) -> bool:

@@ -6,7 +6,7 @@ settled ones are read (``store/urls/check``); of each URL the newest change coun
 that are doubtful or dead by the log are queued, waiting or done.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -148,6 +148,14 @@ async def lease_wanted(conn: Connection, day: int, *, limit: int, lease_s: float
         for key, (rank, since) in sorted(leased.items(), key=lambda item: (item[1][0], -item[1][1], item[0]))
         if key in used
     ]
+
+
+async def list_citing(conn: Connection, keys: Sequence[UrlKey], wikis: Collection[int]) -> list[tuple[UrlKey, int]]:
+    """Each URL with each of these wikis that cites it."""
+    if not keys or not wikis:
+        return []
+    rows = await conn.execute(SQL["list_citing"], {"wiki": list(wikis), **key_columns(keys)})
+    return [(UrlKey(*key), wiki) async for *key, wiki in rows]
 
 
 async def record_done(conn: Connection, days: Mapping[UrlKey, int]) -> None:
