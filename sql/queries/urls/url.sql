@@ -67,7 +67,8 @@ RETURNING url.bucket, url.host_key, url.url_key
 
 -- name: list_due_hosts
 -- Each bucket gives its oldest due hosts, by index, at most `depth`; of all of these the oldest are taken. The last
--- column of the first row names the buckets that may have older ones than the newest taken: they have to be read deeper.
+-- column of the first row names the buckets that may have more than they gave, each with the day of its last one; where
+-- the store is on several servers, of each of them.
 WITH found AS MATERIALIZED (
     SELECT first.*, held.depth
     FROM unnest(%(buckets)s::smallint[], %(depths)s::integer[]) AS held (bucket, depth)
@@ -83,14 +84,11 @@ WITH found AS MATERIALIZED (
     ) AS first
 ), taken AS MATERIALIZED (
     SELECT * FROM found ORDER BY next_day, random() LIMIT %(limit)s
-), shallow AS (
-    SELECT bucket FROM found
-    GROUP BY bucket
-    HAVING count(*) >= min(depth)
-        AND ((SELECT count(*) FROM taken) < %(limit)s OR max(next_day) < (SELECT max(next_day) FROM taken))
+), cut AS (
+    SELECT ARRAY[bucket, max(next_day)] AS at FROM found GROUP BY bucket HAVING count(*) >= min(depth)
 )
 SELECT bucket, host_key, host, strikes, failing_since, failing_until, evidence, reason, next_day,
-    CASE WHEN row_number() OVER () = 1 THEN (SELECT array_agg(bucket) FROM shallow) END
+    CASE WHEN row_number() OVER () = 1 THEN (SELECT array_agg(at) FROM cut) END
 FROM taken
 
 -- name: list_due_urls

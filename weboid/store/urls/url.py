@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, inf
 from operator import itemgetter
 from typing import Final
 
@@ -50,13 +50,13 @@ async def list_due_hosts(
     row = {**due_values(until), "limit": limit, "open": [key.host_key for key in without]}
     while True:
         row |= {"buckets": list(depths), "depths": list(depths.values())}
-        rows = await (await conn.execute(SQL["list_due_hosts"], row)).fetchall()
-        shallow: list[int] = [bucket for row in rows for bucket in row[-1] or ()]
+        rows = sorted(await (await conn.execute(SQL["list_due_hosts"], row)).fetchall(), key=itemgetter(-2))
+        newest = rows[limit - 1][-2] if len(rows) >= limit else inf
+        shallow: list[int] = [bucket for row in rows for bucket, last in row[-1] or () if last < newest]
         if all(depths[bucket] >= limit for bucket in shallow):
             break
         depths |= {bucket: min(_DEEPER * depths[bucket], limit) for bucket in shallow}
-    # Where the store is on several servers each gives the oldest of its own.
-    hosts = [stored_host(columns[:-2]) for columns in sorted(rows, key=itemgetter(-2))[:limit]]
+    hosts = [stored_host(columns[:-2]) for columns in rows[:limit]]
     if not hosts:
         return []
     sights = await list_specials(conn, {host.key: host.host for host in hosts})
