@@ -70,7 +70,7 @@ LINES: Final = {
     "store/lists": 1_679,
     "store/pages": 1_483,
     "store/people": 720,
-    "store/results": 266,
+    "store/results": 262,
     "store/schedule": 669,
     "store/upkeep": 1_506,
     "store/site": 378,

@@ -94,11 +94,7 @@ async def _locked(conn: Connection, mine: list[Checked], policy: Policy) -> list
 
     A host that comes back makes its other silent URLs due, so these are locked, too.
     """
-    back = [
-        checked.host.key
-        for checked in mine
-        if _turns_host(checked, policy) and not proven(checked.host_after.streak, policy)
-    ]
+    back = [each.host.key for each in mine if _turns_host(each, policy) and not proven(each.host_after.streak, policy)]
     keys = {checked.url.key for checked in mine}
     if await lock_urls(conn, keys, silent_of=back) < len(keys):
         there = await list_there(conn, keys)
