@@ -22,6 +22,7 @@ from typing import Any, Final, cast
 
 import psycopg
 
+from weboid.cli.processes.process import run_async
 from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.feed.intake import page_urls
 from weboid.store.db.migrate import migrate
@@ -129,7 +130,7 @@ def run_on_store(what: str, work: Callable[..., Coroutine[Any, Any, object]], **
         parser.add_argument(f"--{name}", type=int, default=number)
     given = parser.parse_args()
     with temporary_store() as dsn:
-        asyncio.run(work(dsn=dsn, **vars(given)))
+        run_async(work(dsn=dsn, **vars(given)))
 
 
 # Processes

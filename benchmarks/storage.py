@@ -111,8 +111,7 @@ def _face(question: CheckRequest, chance: random.Random) -> Face:
 async def _print_sizes(pool: Pool, when: str, urls: int) -> None:
     async with pool.connection() as conn:
         row = await (await conn.execute(_SIZES)).fetchone()
-    assert row
-    url, host, learned, link, change, wal = (number / urls for number in row)
+    url, host, learned, link, change, wal = (number / urls for number in row or ())
     print(
         f"{when}: {url:.0f} + {host:.0f} + {learned:.0f} + {change:.0f} bytes a URL (url, its share of host, of face "
         f"and special, of change), {link:.0f} a link; {wal:,.0f} of the log of writes so far"
