@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from weboid.mechanism.slices import Steps
+from weboid.mechanism.slices import Steps, at_once
 from weboid.web.formats import json, xml
 from weboid.web.request.accept import Format
 from weboid.web.request.problem import Problem
@@ -25,7 +25,7 @@ def payload_format(requested: Format) -> PayloadFormat:
         case Format.JSON:
             return PayloadFormat(json.CONTENT_TYPE, json.text_of, json.bytes_steps)
         case Format.XML:
-            return PayloadFormat(xml.CONTENT_TYPE, xml.bytes_of, xml.bytes_steps)
+            return PayloadFormat(xml.CONTENT_TYPE, lambda payload: at_once(xml.bytes_steps(payload)), xml.bytes_steps)
         case Format.HTML | Format.JS | Format.CSV:
             raise Problem(400, "format", f"{Format.JSON}, {Format.XML}")
 

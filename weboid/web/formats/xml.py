@@ -5,15 +5,14 @@ not allow become U+FFFD.
 """
 
 import re
+from io import BytesIO
 from typing import Any, Final
 
 from lxml import etree
 
-from weboid.mechanism.slices import Steps, at_once
+from weboid.mechanism.slices import Steps
 
 CONTENT_TYPE: Final = "application/xml"
-_DEPTH: Final = 2
-
 _IMPOSSIBLE: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ITEMS: Final = {
     "pages": "page",
@@ -44,42 +43,43 @@ _ITEMS: Final = {
 """The name of the element for each item of a list."""
 
 
-def bytes_of(payload: dict[str, Any]) -> bytes:
-    """The payload as XML in UTF-8."""
-    return etree.tostring(_element("weboid", payload), xml_declaration=True, encoding="utf-8")
-
-
 def bytes_steps(payload: dict[str, Any]) -> Steps[bytes]:
-    """`bytes_of` in steps."""
-    root = yield from _element_steps("weboid", payload, _DEPTH)
-    return etree.tostring(root, xml_declaration=True, encoding="utf-8")
+    """The payload as XML in UTF-8, in steps: an item of lists in lists is one."""
+    target = BytesIO()
+    with etree.xmlfile(target, encoding="utf-8") as file:
+        file.write_declaration()
+        yield from _writing("weboid", payload, file, depth=2)
+    return target.getvalue()
+
+
+def _writing(name: str, value: Any, file: Any, depth: int) -> Steps[None]:
+    inside = value.values() if depth and isinstance(value, dict) else ()
+    if not any(isinstance(inner, dict) or (inner and isinstance(inner, list)) for inner in inside):
+        file.write(_element(name, value))
+        yield
+        return
+    single = {key: text_in_xml(inner) for key, inner in value.items() if not isinstance(inner, dict | list | None)}
+    with file.element(name, single):
+        for key, inner in value.items():
+            if isinstance(inner, dict):
+                file.write(_element(key, inner))
+            elif isinstance(inner, list):
+                for item in inner:
+                    yield from _writing(_ITEMS[key], item, file, depth - 1)
 
 
 def _element(name: str, value: Any) -> etree._Element:
-    return at_once(_element_steps(name, value, 0))
-
-
-def _element_steps(name: str, value: Any, depth: int) -> Steps[etree._Element]:
-    """An element, in steps down to the items of lists in lists."""
     element = etree.Element(name)
     if not isinstance(value, dict):
         element.text = text_in_xml(value)
         return element
     for key, inner in value.items():
-        match inner:
-            case None:
-                pass
-            case dict():
-                element.append(_element(key, inner))
-            case list():
-                for item in inner:
-                    yield
-                    if depth:
-                        element.append((yield from _element_steps(_ITEMS[key], item, depth - 1)))
-                    else:
-                        element.append(_element(_ITEMS[key], item))
-            case _:
-                element.set(key, text_in_xml(inner))
+        if isinstance(inner, dict):
+            element.append(_element(key, inner))
+        elif isinstance(inner, list):
+            element.extend([_element(_ITEMS[key], item) for item in inner])
+        elif inner is not None:
+            element.set(key, text_in_xml(inner))
     return element
 
 
