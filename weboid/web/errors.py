@@ -12,6 +12,7 @@ from aiohttp.typedefs import Handler, Middleware
 
 from weboid.core.verdict.report_json import VERSION
 from weboid.errors import NotFound, StoreError
+from weboid.mechanism.bounded import BoundedMap
 from weboid.web.formats import html
 from weboid.web.formats.machine_format import SCRIPT_TYPE, payload_format, problem_script
 from weboid.web.http.rendered import Rendered
@@ -26,9 +27,11 @@ log = logging.getLogger(__name__)
 
 _HTTP_KEYS: Final = {405: "method", 400: "request", 413: "too-long", 414: "too-long"}
 _REFUSALS: Final = (429, 503)
-_HELD_S: Final = (0.1, 0.2)
-"""For so long refusals are held back, or for up to a second if they are many: some callers come again at once (O-8)."""
-_A_SECOND: Final = 1_000
+_HELD_S: Final = (0.15, 0.2)
+"""For so long refusals are held back: some callers come again at once (O-8)."""
+_AGAIN_S: Final = 0.25
+"""For so long after a refusal the same request of the same caller gets that again, before anything else is done."""
+_MOST_REFUSED: Final = 5_000
 _TYPES: Final = {each: payload_format(each).content_type for each in (Format.JSON, Format.XML)} | {
     Format.HTML: html.CONTENT_TYPE,
     Format.JS: SCRIPT_TYPE,
@@ -47,7 +50,10 @@ class Errors:
 
     problem_page: ProblemPage
     _rendered: Rendered = field(default_factory=Rendered)
-    _held: list[Problem] = field(default_factory=list)
+    _refused: BoundedMap[int, tuple[float, int, Any, dict[str, str]]] = field(
+        default_factory=lambda: BoundedMap(_MOST_REFUSED)
+    )
+    """By request: until when it is refused, and the status, body and headers of that."""
 
     @property
     def middleware(self) -> Middleware:
@@ -55,10 +61,21 @@ class Errors:
 
         @web.middleware
         async def errors(request: web.Request, handler: Handler) -> web.StreamResponse:
-            try:
-                return await handler(request)
-            except Exception as error:
-                return await self._answer_to(request, error)
+            asked = hash((request.remote, request.method, request.raw_path, request.raw_headers))
+            clock = asyncio.get_running_loop().time
+            if (known := self._refused.get(asked)) is not None and clock() < known[0]:
+                response = web.Response(status=known[1], body=known[2], headers=known[3])
+            else:
+                try:
+                    return await handler(request)
+                except Exception as error:
+                    response = await self._answer_to(request, error)
+                    if isinstance(error, Problem) and error.retry_s:
+                        headers = dict(response.headers)
+                        self._refused[asked] = clock() + _AGAIN_S, response.status, response.body, headers
+            if response.status in _REFUSALS:
+                await asyncio.sleep(uniform(*_HELD_S))
+            return response
 
         return errors
 
@@ -70,12 +87,6 @@ class Errors:
         if request.writer.output_size > 0:
             # An answer that has been sent in part can only be broken off: an error would be in the middle of a file.
             raise ConnectionResetError("a part of the answer has been sent already") from error
-        if problem.http in _REFUSALS:
-            self._held.append(problem)
-            try:
-                await asyncio.sleep(max(uniform(*_HELD_S), min(len(self._held) / _A_SECOND, 1.0)))
-            finally:
-                self._held.pop()
         response = await self._response(request, problem)
         if isinstance(error, web.HTTPMethodNotAllowed):
             response.headers[hdrs.ALLOW] = ", ".join(sorted(error.allowed_methods))

@@ -159,6 +159,19 @@ async def test_a_refusal_is_in_the_format_of_the_address_and_costs_nothing(datab
         assert 'weboid_web_shed_total{lane="pages"}' in (await site.fetch("/metrics"))[1]
 
 
+async def test_the_same_request_is_refused_again_at_once_before_anything_else_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("weboid.web.errors._AGAIN_S", 60.0)
+    monkeypatch.setitem(CAPACITIES, Lane.PAGES, Capacity(slots=0, places=0, wait_s=0))
+    shed: list[str] = []
+    async with busy() as service, aiohttp.ClientSession() as client:
+        monkeypatch.setattr(service.lanes, "_shed", shed.append)
+        answers = [await status_of(client, "GET", f"{service.url}/api/page{query}") for query in ("", "", "?a=1")]
+    assert ({status for status, _ in answers}, shed) == ({503}, ["pages", "pages"])
+    assert answers[0] == answers[1]
+
+
 async def test_an_answer_from_the_cache_needs_no_turn_of_pages(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
