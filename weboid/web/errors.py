@@ -29,8 +29,8 @@ _HTTP_KEYS: Final = {405: "method", 400: "request", 413: "too-long", 414: "too-l
 _REFUSALS: Final = (429, 503)
 _HELD_S: Final = (0.15, 0.2)
 """For so long refusals are held back: some callers come again at once (O-8)."""
-_AGAIN_S: Final = 0.25
-"""For so long after a refusal the same request of the same caller gets that again, before anything else is done."""
+_AGAIN_S: Final = 1.0
+"""So long, the shortest Retry-After, the same request of a caller gets its refusal again before anything is done."""
 _MOST_REFUSED: Final = 5_000
 _TYPES: Final = {each: payload_format(each).content_type for each in (Format.JSON, Format.XML)} | {
     Format.HTML: html.CONTENT_TYPE,
