@@ -224,6 +224,9 @@ DEAD: list[DeadRow] = [
     ("a 404 of a host that is all 404", everywhere(404), Reason.NOT_FOUND),
     ("a 404 with a wall's words of a host that works", only_here(reply(404, body=HUMAN)), Reason.NOT_FOUND),
     ("a 410", only_here(reply(410, body=b"gone")), Reason.GONE),
+    ("a 404 of Varnish itself: alphagov/govuk-cdn-config#107", only_here(reply(404, "Retry-After: 5")),
+     Reason.NOT_FOUND),
+    ("a name that Fastly does not know: mpv-player/mpv#4395", everywhere(500, "Retry-After: 0"), Reason.SERVER_ERROR),
     *((f"{code} on all paths", everywhere(code), reason) for code, reason in [
         (500, Reason.SERVER_ERROR), (502, Reason.GATEWAY), (504, Reason.GATEWAY), (503, Reason.UNAVAILABLE),
         *((code, Reason.SERVER_ERROR) for code in (507, 508, 510, 511, *range(520, 528), 530))]),

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from weboid.config import NetConfig
 from weboid.core.observe.content import forward_in, needs_body
 from weboid.core.observe.observation import Hop, RawResponse
+from weboid.core.observe.retry_after import asks_to_wait
 from weboid.core.record.reasons import Reason
 from weboid.core.url.urls import MAX_URL, parse, parse_again
 from weboid.net.exchange import MostBytes, Reply, Request, Sending
@@ -135,7 +136,7 @@ def _is_believed(head: _End) -> bool:
     assert answer.code is not None
     if 200 <= answer.code <= 299:
         return answer.code in (204, 205) or {"content-type", "content-length"} <= answer.headers.keys()
-    return answer.code in (304, 429) or "retry-after" in answer.headers
+    return answer.code in (304, 429) or asks_to_wait(answer.code, answer.headers)
 
 
 def _is_redirect(answer: RawResponse) -> bool:

@@ -98,7 +98,7 @@ def test_a_failure_over_content_is_corrected() -> None:
         (404, {"content-type": "application/atom+xml"}, "not-found"),
         (404, {"content-type": "application/octet-stream", "content-length": "0"}, "not-found"),
         (500, HTML | {"content-length": str(900 * 1024), "server": "x"}, "server-error"),
-        (503, PDF | {"server": "x", "retry-after": "5"}, "rate-limit"),
+        (503, PDF | {"server": "x", "retry-after": "60"}, "rate-limit"),
     ]:
         assert ended(code, headers).reason.word == reason
 
@@ -110,8 +110,12 @@ def test_a_challenge_is_a_bot_wall_and_who_says_when_to_come_again_is_not_failin
         (202, {"x-amzn-waf-action": "challenge"}),
     ]:  # fmt: skip
         assert ended(code, headers).reason is Reason.BOT_WALL
-    for code in [404, 500, 502, 503]:
-        assert ended(code, {"retry-after": "120"}).outcome is Outcome.REFUSED
+    for code, pause, outcome in [
+        *((code, pause, Outcome.REFUSED) for code in (400, 500, 502, 503) for pause in ("60", "soon")),
+        *((code, "5", Outcome.FAILING) for code in (404, 410, 500, 503)), (404, "120", Outcome.FAILING),
+        (500, "0", Outcome.FAILING),
+    ]:  # fmt: skip
+        assert ended(code, {"retry-after": pause}).outcome is outcome, (code, pause)
 
 
 def test_a_redirect_is_recorded_by_its_first_code_and_last_target_unless_it_ends_badly() -> None:

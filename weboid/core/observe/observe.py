@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from weboid.core.observe.content import content_suspicion
 from weboid.core.observe.failing_codes import REFUSING
 from weboid.core.observe.observation import Observation, RawResponse
-from weboid.core.observe.retry_after import retry_after_s
+from weboid.core.observe.retry_after import asks_to_wait, retry_after_s
 from weboid.core.record import mime
 from weboid.core.record.reasons import Outcome, Reason, code_reason, network_status
 from weboid.core.record.specials import Special
@@ -125,7 +125,7 @@ def _reason(answer: RawResponse, code: int, *, read_body: bool) -> Reason:
     if reason.outcome is Outcome.WORKING and _has_moved(answer):
         return Reason.OK if _awaits_consent(answer) else _redirect_reason(answer)
     if reason.outcome is Outcome.FAILING or reason is Reason.METHOD:
-        if "retry-after" in answer.headers:
+        if asks_to_wait(code, answer.headers):
             return Reason.RATE_LIMIT
         if _is_content(answer, code):
             return Reason.CODE_CORRECTED
