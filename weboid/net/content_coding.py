@@ -5,20 +5,22 @@ from typing import Final
 
 _ZLIB_OR_GZIP: Final = zlib.MAX_WBITS | 32
 _RAW: Final = -zlib.MAX_WBITS
-_PLAIN: Final = frozenset({"", "identity"})
 _COMPRESSED: Final = frozenset({"gzip", "x-gzip", "deflate"})
+_OTHERS: Final = frozenset({"br", "zstd", "compress", "x-compress", "dcb", "dcz", "xz", "bzip2"})
 
 
 class Decoder:
-    """Decompresses one body in the coding that its header names; gives nothing if the coding or the data is unknown.
+    """Decompresses one body in the coding that its header names; gives nothing in a coding that we do not read.
 
-    A call never gives more than its limit; what it does not give because of that is lost.
+    What is no coding (``utf-8``, ``none``) is passed over, as in browsers. A call never gives more than its limit; what
+    it does not give because of that is lost.
     """
 
     def __init__(self, coding: str) -> None:
-        coding = coding.strip().lower()
-        self._is_plain = coding in _PLAIN
-        self._inflater = zlib.decompressobj(_ZLIB_OR_GZIP) if coding in _COMPRESSED else None
+        named = [each for each in map(str.strip, coding.lower().split(",")) if each in _COMPRESSED | _OTHERS]
+        self._is_plain = not named
+        is_read = len(named) == 1 and named[0] in _COMPRESSED
+        self._inflater = zlib.decompressobj(_ZLIB_OR_GZIP) if is_read else None
         self._first = b""
         self._has_begun = False
 
