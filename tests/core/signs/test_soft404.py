@@ -127,7 +127,8 @@ def test_a_redirect_to_an_error_page_is_one() -> None:
         "http://site.test/404", "http://site.test/404.html", "https://www.site.test/en/page-not-found/",
         "http://site.test/errors/404/", "http://site.test/NotFound.aspx?x=1",
         "http://site.test/Error.aspx?aspxerrorpath=/deep/story-17.html", "http://site.test/error.php",
-        "http://site.test/pagina-no-encontrada",
+        "http://site.test/pagina-no-encontrada", "http://site.test/fehler404.html", "http://site.test/?error=404",
+        "http://site.test/404-seite-nicht-gefunden", "http://site.test/index.php?a=1&status_code=404",
     ]:  # fmt: skip
         seen = redirect_suspicion(ASKED, final)
         assert seen is not None, final
@@ -138,6 +139,7 @@ def test_another_redirect_is_none() -> None:
     for final in [
         "http://site.test/new/story-17.html", "http://site.test/", "http://site.test/404-media/story",
         "http://site.test/a/1404", "http://site.test/terror.html", "http://site.test/trial-and-error",
+        "http://site.test/4040", "http://site.test/a/410", "http://site.test/?code=404", "http://site.test/?error=4041",
     ]:  # fmt: skip
         assert redirect_suspicion(ASKED, final) is None
 

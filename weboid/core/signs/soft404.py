@@ -41,14 +41,17 @@ _BEGINNING: Final = 1_500
 _OWN_NAME: Final = re.compile(
     r"(?<![0-9])4(?:04|10)(?![0-9])|not[^a-z]{0,3}found|error|missing|nicht[^a-z]{0,3}gefunden|introuvable|no[^a-z]{0,3}encontrad"
 )
-# The last segment of a path, without its extension and punctuation.
+# The last segment of a path, without its extension and punctuation, and without 404; …
 _MISSING_NAMES: Final = words_of(
-    "404 e404 404error error404 http404 404notfound notfound notfound404 pagenotfound page404 404page filenotfound "
-    "contentnotfound errorpage error errors fehler fehlerseite seitenichtgefunden nichtgefunden erreur404 "
-    "paginanoencontrada paginanotrovata paginanaoencontrada paginanietgevonden nietgevonden pageintrouvable missing "
-    "invalidpage 404redirect genericerror generalerror errorfilenotfound notfoundpage error404page"
+    "notfound pagenotfound filenotfound contentnotfound errorpage error errors fehler fehlerseite seitenichtgefunden "
+    "nichtgefunden paginanoencontrada paginanotrovata paginanaoencontrada paginanietgevonden nietgevonden "
+    "pageintrouvable missing invalidpage genericerror generalerror errorfilenotfound notfoundpage"
 )
-_ASP_ERROR: Final = re.compile(r"(?:^|&)aspxerrorpath=", re.IGNORECASE)
+# … what says nothing without it.
+_CODE_NAMES: Final = words_of("e err erreur erro http page redirect custom status") | {""}
+_ERROR_FIELD: Final = re.compile(
+    r"(?:^|&)(?:(aspxerrorpath)=|(err(?:or)?(?:[_-]?(?:code|no))?|status[_-]?code)=(?:404|410)(?:&|$))", re.IGNORECASE
+)
 _CODES: Final = ("404", "410")
 _PROGRAM_FAULT: Final = re.compile(
     r"(?:php )?((?:fatal|parse) error(?= ?:)|uncaught(?= \w*(?:error|exception)\b)|warning(?= ?: (?:mysql|pdo))"
@@ -81,8 +84,11 @@ def redirect_suspicion(asked: str, final: str) -> Suspicion | None:
     end = urlsplit(final)
     name = re.sub(r"\.[a-z0-9]{1,5}$|[^a-z0-9.]", "", unquote(end.path).lower().rstrip("/").rpartition("/")[2])
     name = name.replace(".", "")
-    if name in _MISSING_NAMES or _ASP_ERROR.search(end.query):
-        return Suspicion(Reason.SOFT_404, (f"redirect:{name or 'aspxerrorpath'}",))
+    before, code, after = name.partition("404")
+    if name in _MISSING_NAMES or (code and before + after in _MISSING_NAMES | _CODE_NAMES):
+        return Suspicion(Reason.SOFT_404, (f"redirect:{name}",))
+    if field := _ERROR_FIELD.search(end.query):
+        return Suspicion(Reason.SOFT_404, (f"redirect:{field[1] or field[2]}",))
     return None
 
 
