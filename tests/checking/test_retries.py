@@ -245,6 +245,15 @@ async def test_the_front_page_is_asked_once_for_all_urls_of_a_host_and_only_wher
     assert (seen.reason, asked.count("GET /")) == (Reason.BOT_WALL, 0)
 
 
+async def test_what_fails_with_a_backslash_is_asked_for_with_a_slash_as_in_browsers() -> None:
+    # ArchiveTeam/wpull#377, ArchiveTeam/grab-site#199; a backslash that is meant: linkchecker/linkchecker#520.
+    seen, asked = await seen_of(site({"/b/c.html?d=%5Ce": FINE}), "/a/..%5Cb%5Cc.html?d=%5Ce")
+    assert (seen.reason, seen.needs, asked[-1]) == (Reason.OK, BROWSER, "GET /b/c.html?d=%5Ce")
+    for needs in (frozenset[Special](), BROWSER):
+        seen, asked = await seen_of(site({"/wiki/%5Cdef": FINE}), "/wiki/%5Cdef", needs=needs)
+        assert (seen.reason, asked[-1].partition(" ")[2]) == (Reason.OK, "/wiki/%5Cdef")
+
+
 @pytest.mark.parametrize("code", [401, 403, 406, 418])
 async def test_a_document_that_comes_with_a_refusal_has_the_status_of_a_corrected_code(code: int) -> None:
     seen, _ = await seen_of(site({PATH: reply(code, body=PICTURE, kind="image/png")}))

@@ -20,7 +20,7 @@ from weboid.core.observe.content import forward_in, needs_body
 from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.observe.retry_after import asks_to_wait
 from weboid.core.record.reasons import Reason
-from weboid.core.url.urls import MAX_URL, parse, parse_again
+from weboid.core.url.urls import MAX_URL, normal, parse, parse_again
 from weboid.net.exchange import MostBytes, Reply, Request, Sending
 from weboid.net.faults import Fault, fault_of
 from weboid.net.guard import NotPublic
@@ -100,6 +100,9 @@ async def fetch_answer(
     """
     if not url.startswith(_SCHEMES):
         raise ValueError(f"{url} is not for HTTP")
+    if manner is Manner.BROWSER and "%5C" in url:
+        path, mark, query = url.partition("?")
+        url = normal(path.replace("%5C", "/") + mark + query)  # browsers take a backslash for a slash (WHATWG URL)
     walk = _Walk(session, url, turn, referrer, trusting, manner, spent_s, may_read, single)
     if single:
         return (await walk.follow(single.method)).answer
