@@ -20,6 +20,7 @@ from weboid.core.observe.content import forward_in, needs_body
 from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.observe.retry_after import asks_to_wait
 from weboid.core.record.reasons import Reason
+from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import MAX_URL, normal, parse, parse_again
 from weboid.net.exchange import MostBytes, Reply, Request, Sending
 from weboid.net.faults import Fault, fault_of
@@ -50,6 +51,8 @@ _ENDED: Final = re.compile(
 )
 _DOMAIN: Final = re.compile(r";\s*domain\s*=\s*\.?([a-z0-9.-]+)", re.I)
 
+_ODD_NAME: Final = re.compile(r"(?:[a-z0-9_-]{1,63}\.)+[a-z0-9-]{2,63}\.?")
+"""With labels that begin or end with ``-`` or ``_``, which no URL of ours may have (L-4), and browsers ask."""
 _SCHEMES: Final = ("http:", "https:")
 _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
 _ASCII: Final = bytes(range(0x80))
@@ -183,12 +186,14 @@ class _Walk:
                 return self._end(method, reply)
             is_redirect = reply.code in _FOLLOWED and bool(reply.location)
             if is_redirect:
-                if (target := _target(self._url, reply.location or "", self._session.bare)) is None:
-                    return self._end(method, Fault(Reason.REDIRECT_BROKEN))
+                target = _target(self._url, reply.location or "", self._session.bare)
+                if isinstance(target, Reason):
+                    return self._end(method, Fault(target, reached=target is Reason.OUR_LIMIT))
             else:
                 end = self._end(method, reply)
-                if (target := await self._forward(method, end)) is None:
+                if (forward := await self._forward(method, end)) is None:
                     return end
+                target = forward
             if len(target) > MAX_URL:
                 return self._end(method, Fault(Reason.OUR_LIMIT, reached=True))
             self._hops.append(Hop(self._url, reply.code, target))
@@ -209,7 +214,7 @@ class _Walk:
             return None
         forward = forward_in(end.answer)
         target = _target(self._url, forward, self._session.bare) if forward else None
-        if target is None or len(target) > MAX_URL or not target.startswith(_SCHEMES):
+        if not isinstance(target, str) or len(target) > MAX_URL or not target.startswith(_SCHEMES):
             return None
         if self._key(method, target) in self._visited:
             return None
@@ -355,8 +360,8 @@ def _headers(settings: NetConfig, manner: Manner, cookies: str) -> dict[str, str
     return headers
 
 
-def _target(current: str, location: str, bare: frozenset[str]) -> str | None:
-    """The target of a Location, absolute and as a browser would request it (WHATWG URL); None if it is invalid.
+def _target(current: str, location: str, bare: frozenset[str]) -> str | Reason:
+    """The target of a Location, absolute and as a browser would request it (WHATWG URL); if it is invalid, the reason.
 
     It may be longer than MAX_URL. It is requested as resolved, not in normal form: a server may insist on an escape
     that the normal form removes.
@@ -365,11 +370,14 @@ def _target(current: str, location: str, bare: frozenset[str]) -> str | None:
     escaped = quote_from_bytes(location.encode("utf-8", "surrogateescape"), safe=_ASCII)
     try:
         url = ada_url.URL(escaped, base=current)
-        if url.href.startswith(_SCHEMES):
-            url.username = url.password = url.hash = ""
-            if len(url.href) > MAX_URL:
-                return url.href
+    except ValueError:
+        return Reason.REDIRECT_BROKEN
+    if url.href.startswith(_SCHEMES):
+        url.username = url.password = url.hash = ""
+        if len(url.href) > MAX_URL:
+            return url.href
+        try:
             parse(url.href, bare)
-    except ValueError:  # ada's, or InvalidUrl
-        return None
+        except InvalidUrl:
+            return Reason.OUR_LIMIT if _ODD_NAME.fullmatch(url.hostname) else Reason.REDIRECT_BROKEN
     return url.href[:MAX_URL]
