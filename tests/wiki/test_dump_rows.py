@@ -146,6 +146,19 @@ def test_a_row_that_does_not_fit_its_table_is_reported() -> None:
             read(text.encode())
 
 
+@pytest.mark.parametrize("chunk_bytes", [1, 9, 1 << 18])
+def test_rows_in_a_layout_that_is_not_read_are_reported_and_not_passed_over(chunk_bytes: int) -> None:
+    for begin in (  # of mydumper/mydumper#1837, of phpMyAdmin (ddev/ddev#7429) and others
+        "INSERT INTO `t` (`a`, `b`) VALUES\n", "INSERT  IGNORE INTO `t` VALUES", "REPLACE INTO `t` VALUES",
+        "insert into t values", "INSERT INTO `w`.`t` VALUES",
+    ):  # fmt: skip
+        for rows in ("", "INSERT INTO `t` VALUES (3,'x',0,'','y');\n"):
+            with pytest.raises(SourceError, match="is of no layout that is read"):
+                read(f"{CREATED}{rows}{begin} (1,'',0,'','');\n".encode(), chunk_bytes=chunk_bytes)
+    other = b"INSERT INTO `u_t` VALUES (1);\nREPLACE INTO `u` (`t`) VALUES ('t (');\nRESET t"
+    assert read(CREATED.encode() + other + b"\n", chunk_bytes=chunk_bytes) == []
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

@@ -30,6 +30,8 @@ _USUAL_STRING: Final = r"[^']*+(?:(?:(?<=\\)'|'')[^']*+)*+"
 _INTEGER_TYPES: Final = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
 _FOREIGN: Final = "-"
 """A mark in place of the beginning of an unfinished line that is of another statement."""
+_BEGINNING: Final = re.compile(r"(?:[IiRr].{0,200})?")
+"""What may be the beginning of a statement with rows."""
 _COLUMN: Final = re.compile(r"^\s*`([^`]+)` (\w+)", re.MULTILINE)
 _ESCAPE: Final = re.compile(r"\\(.)|''", re.DOTALL)
 _ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
@@ -66,6 +68,9 @@ class _Reader:
     def __init__(self, path: Path, table: str, columns: dict[str, str], chosen: Sequence[str]) -> None:
         self._path = path
         self._insert = f"INSERT INTO `{table}` VALUES"
+        self._unread = re.compile(
+            rf"(?m)^(?!{self._insert})(?i:insert|replace)\b[^(\n;]*?[`\".\s]{table}[`\"]?(?i:\s*\(|\s+values?\s*\()"
+        )
         order = [name for name in columns if name in chosen]
         self._picked = [order.index(name) + 1 for name in chosen]
         self._width = len(order) + 1
@@ -103,12 +108,15 @@ class _Reader:
 
     def _from_insert(self, rest: str) -> tuple[str, bool]:
         """The text from the table's next INSERT on and True; or what must be kept of other statements, and False."""
-        if found := re.search(f"^{re.escape(self._insert)}", rest, re.MULTILINE):
+        found = re.search(f"^{re.escape(self._insert)}", rest, re.MULTILINE)
+        if other := self._unread.search(rest, 0, found.start() if found else len(rest)):
+            raise SourceError(f"{self._path}: {other[0]!r} is of no layout that is read; use mysqldump's own one")
+        if found:
             return rest[found.start() :], True
         # A string never contains a raw line feed, so other statements can be dropped line by line. For a line that goes
         # on in the next chunk a mark is kept, so that its remainder is not taken as the beginning of a line.
         line = rest[rest.rfind("\n") + 1 :]
-        return line if self._insert.startswith(line) else _FOREIGN, False
+        return line if _BEGINNING.fullmatch(line) else _FOREIGN, False
 
     def _split(self, text: str) -> tuple[Columns, str]:
         """The columns of the complete rows at the beginning of a text, and the rest of it."""
