@@ -126,13 +126,14 @@ def _is_all_it_says(document: Document) -> bool:
     """True if the text outside of links says that something is missing, and nothing else but what it is called."""
     if saying(document.text) is Saying.PLAIN:
         return True
-    text = folded(document.own_text)
+    text = rest = folded(document.own_text)
     if saying(text) is Saying.BARE and not text.isdigit():
         return not document.headings
     for part in (document.title, *document.headings):
+        rest = without((folded(part),), rest)[0]
         if saying(part) or set(folded(part).split()) <= COMMON:
             text = without((folded(part),), text)[0]
-    return saying(text) is Saying.PLAIN
+    return Saying.PLAIN in (saying(text), saying(rest))
 
 
 def _tells_of_something(document: Document) -> bool:
