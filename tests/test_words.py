@@ -47,7 +47,7 @@ LINES: Final = {
     "core/document": 1_846,
     "core/observe": 1_393,
     "core/record": 949,
-    "core/signs": 1_428,
+    "core/signs": 1_429,
     "core/url": 2_060,
     "core/verdict": 1_612,
     "core/wikitext": 1_649,

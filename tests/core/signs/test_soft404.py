@@ -129,6 +129,7 @@ def test_a_redirect_to_an_error_page_is_one() -> None:
         "http://site.test/Error.aspx?aspxerrorpath=/deep/story-17.html", "http://site.test/error.php",
         "http://site.test/pagina-no-encontrada", "http://site.test/fehler404.html", "http://site.test/?error=404",
         "http://site.test/404-seite-nicht-gefunden", "http://site.test/index.php?a=1&status_code=404",
+        "https://s.yimg.com/pw/images/en-us/photo_unavailable_l.png",  # noflo/noflo-image#151
     ]:  # fmt: skip
         seen = redirect_suspicion(ASKED, final)
         assert seen is not None, final

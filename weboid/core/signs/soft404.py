@@ -45,7 +45,8 @@ _OWN_NAME: Final = re.compile(
 _MISSING_NAMES: Final = words_of(
     "notfound pagenotfound filenotfound contentnotfound errorpage error errors fehler fehlerseite seitenichtgefunden "
     "nichtgefunden paginanoencontrada paginanotrovata paginanaoencontrada paginanietgevonden nietgevonden "
-    "pageintrouvable missing invalidpage genericerror generalerror errorfilenotfound notfoundpage"
+    "pageintrouvable missing invalidpage genericerror generalerror errorfilenotfound notfoundpage "
+    "photounavailable photounavailablel imageunavailable imagenotfound"
 )
 # … what says nothing without it.
 _CODE_NAMES: Final = words_of("e err erreur erro http page redirect custom status") | {""}
