@@ -56,7 +56,7 @@ LINES: Final = {
     "feed": 1_746,
     "maintain": 1_083,
     "mechanism": 1_147,
-    "net": 3384,
+    "net": 3385,
     "pgfolder": 2_077,
     "remote/crawl": 1_106,
     "remote/feed": 971,

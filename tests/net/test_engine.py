@@ -164,17 +164,16 @@ async def test_what_comes_late_is_not_taken_for_the_next_reply(engine: SocketEng
 
 
 @pytest.mark.parametrize("act", [HangUp(), HangUp(reset=True), b"nonsense\r\n\r\n", Silence()])
-async def test_a_kept_line_that_fails_is_replaced_once_and_one_that_is_silent_is_not(
-    engine: SocketEngine, act: Act
-) -> None:
+async def test_a_kept_line_that_fails_or_is_silent_is_replaced_once(engine: SocketEngine, act: Act) -> None:
+    timeout_s = 0.3 if isinstance(act, Silence) else 60.0
     async with serve(lambda asked: act if asked.count >= 2 else reply(200)) as site:
         assert (await asked(engine, site.url())).code == 200
-        found = await fault(engine, site.url(), timeout_s=0.1 if isinstance(act, Silence) else 60.0)
-    if isinstance(act, Silence):
-        assert (found, len(site.asked)) == (Fault(Reason.TIMEOUT, reached=True), 2)
-    else:
-        assert found is not None
+        assert await fault(engine, site.url(), timeout_s=timeout_s) is not None
         assert (site.connections, len(site.asked)) == (2, 3)
+    # Of a second request nothing is read: ratpack/ratpack#1575, curl/curl#987.
+    async with serve(lambda asked: act if asked.count == 2 else reply(200)) as site:
+        for _ in range(2):
+            assert (await asked(engine, site.url(), timeout_s=timeout_s)).code == 200
 
 
 async def test_when_files_run_out_kept_lines_make_room(engine: SocketEngine, monkeypatch: pytest.MonkeyPatch) -> None:

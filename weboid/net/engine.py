@@ -107,7 +107,8 @@ class SocketEngine:
     async def send(self, request: Request, timeout_s: float) -> Reply:
         """The reply to a request; raises exceptions of ``dns``, ``dial``, ``guard`` or ``connection``; ValueError.
 
-        A request that fails on a kept connection is sent once more on a new one: servers may close idle connections.
+        A request that fails on a kept connection is sent once more on a new one, with its whole time: servers may close
+        idle connections, and some never read a second request, above all after HEAD.
         """
         prepared = _prepared(request)
         require_port(prepared.port)
@@ -117,7 +118,7 @@ class SocketEngine:
             try:
                 return await self._exchange(kept, prepared, end_at, end_at)
             except TimeoutError:
-                raise
+                end_at = self._loop.time() + timeout_s
             except OSError:
                 pass
         try:
