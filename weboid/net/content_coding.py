@@ -19,8 +19,7 @@ class Decoder:
     def __init__(self, coding: str) -> None:
         named = [each for each in map(str.strip, coding.lower().split(",")) if each in _COMPRESSED | _OTHERS]
         self._is_plain = not named
-        is_read = len(named) == 1 and named[0] in _COMPRESSED
-        self._inflater = zlib.decompressobj(_ZLIB_OR_GZIP) if is_read else None
+        self._inflater = zlib.decompressobj(_ZLIB_OR_GZIP) if len(named) == 1 and named[0] in _COMPRESSED else None
         self._first = b""
         self._has_begun = False
 

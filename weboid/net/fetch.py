@@ -113,7 +113,7 @@ async def fetch_answer(
         head = await walk.follow("HEAD")
         if _is_believed(head):
             return (await walk.follow("GET")).answer if needs_body(head.answer) else head.answer
-        if _is_redirect(head.answer):
+        if head.answer.fault is Reason.REDIRECT_BROKEN or head.answer.code in _FOLLOWED:
             # The redirects themselves are in doubt, so GET starts again from the first URL.
             walk = _Walk(session, url, turn, referrer, trusting, manner, walk.seconds, may_read, single)
         answer = replace((await walk.follow("GET")).answer, head_failed=True)
@@ -143,10 +143,6 @@ def _is_believed(head: _End) -> bool:
     if 200 <= answer.code <= 299:
         return answer.code in (204, 205) or {"content-type", "content-length"} <= answer.headers.keys()
     return answer.code in (304, 429) or asks_to_wait(answer.code, answer.headers)
-
-
-def _is_redirect(answer: RawResponse) -> bool:
-    return answer.fault is Reason.REDIRECT_BROKEN or answer.code in _FOLLOWED
 
 
 class _Walk:

@@ -30,8 +30,7 @@ _USUAL_STRING: Final = r"[^']*+(?:(?:(?<=\\)'|'')[^']*+)*+"
 _INTEGER_TYPES: Final = frozenset({"tinyint", "smallint", "mediumint", "int", "bigint"})
 _FOREIGN: Final = "-"
 """A mark in place of the beginning of an unfinished line that is of another statement."""
-_BEGINNING: Final = re.compile(r"(?:[IiRr].{0,200})?")
-"""What may be the beginning of a statement with rows."""
+_BEGINNING_OF_ROWS: Final = re.compile(r"(?:[IiRr].{0,200})?")
 _COLUMN: Final = re.compile(r"^\s*`([^`]+)` (\w+)", re.MULTILINE)
 _ESCAPE: Final = re.compile(r"\\(.)|''", re.DOTALL)
 _ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
@@ -116,7 +115,7 @@ class _Reader:
         # A string never contains a raw line feed, so other statements can be dropped line by line. For a line that goes
         # on in the next chunk a mark is kept, so that its remainder is not taken as the beginning of a line.
         line = rest[rest.rfind("\n") + 1 :]
-        return line if _BEGINNING.fullmatch(line) else _FOREIGN, False
+        return line if _BEGINNING_OF_ROWS.fullmatch(line) else _FOREIGN, False
 
     def _split(self, text: str) -> tuple[Columns, str]:
         """The columns of the complete rows at the beginning of a text, and the rest of it."""

@@ -64,11 +64,9 @@ def _code_observation(answer: RawResponse, code: int, *, read_body: bool) -> Obs
 
 
 def _refused_or_failed(answer: RawResponse, code: int, reason: Reason) -> Observation:
-    on_other_host = _is_on_other_host(answer)
-    if reason in _UNENDED:
-        return Observation(status_of(508), reason, on_other_host=on_other_host)
-    status = Status.HEADERS_TOO_LARGE if code == 431 and answer.bare else status_of(code)
-    return Observation(status, reason, on_other_host=on_other_host)
+    last = status_of(508 if reason in _UNENDED else code)
+    status = Status.HEADERS_TOO_LARGE if code == 431 and answer.bare else last
+    return Observation(status, reason, on_other_host=_is_on_other_host(answer))
 
 
 def _pause_s(answer: RawResponse) -> float | None:

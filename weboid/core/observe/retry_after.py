@@ -7,12 +7,11 @@ from typing import Final
 
 _SHORT_S: Final = 60.0
 """A shorter pause is what some servers name with every error of their own: Varnish 5 s, Fastly none (D-1)."""
-_MISSING: Final = (404, 410)
 
 
 def asks_to_wait(code: int, headers: Mapping[str, str]) -> bool:
     """True if Retry-After says that an answer holds for now only; of a missing page it says nothing."""
-    if "retry-after" not in headers or code in _MISSING:
+    if "retry-after" not in headers or code in (404, 410):
         return False
     pause_s = retry_after_s(headers)
     return pause_s is None or pause_s >= _SHORT_S

@@ -165,20 +165,15 @@ def _title_counts(title: Saying, place: int, heading: Saying, document: Document
             if heading or words < _SHORT_PAGE_WORDS or (place == 0 and words < _LONG_PAGE_WORDS):
                 return True
             # The last segment of a title is the name of the site, so it is weaker evidence.
-            return len(document.own_text) < _FEW_CHARS or any(
-                _title_saying(heading)[0] for heading in document.headings
-            )
+            return len(document.own_text) < _FEW_CHARS or any(_title_saying(each)[0] for each in document.headings)
         case Saying.BARE:
-            if heading is Saying.PLAIN or (heading and words < _SHORT_PAGE_WORDS and _has_words(document.headings)):
+            # A heading that is a mere number could be that of a bus line.
+            in_words = any(saying(each) and not folded(each).isdigit() for each in document.headings)
+            if heading is Saying.PLAIN or (heading and words < _SHORT_PAGE_WORDS and in_words):
                 return True
             return words < _TINY_PAGE_WORDS and (bool(heading) or _says_state(document.text))
         case _:
             return False
-
-
-def _has_words(headings: tuple[str, ...]) -> bool:
-    """True if a heading that says it has more than a number, which could be that of a bus line."""
-    return any(saying(heading) and not folded(heading).isdigit() for heading in headings)
 
 
 def _is_number_and_title(document: Document) -> bool:
