@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 from weboid.core.document.fingerprint import fingerprint, words
 from weboid.core.document.markup import collapsed
-from weboid.core.document.reading import MAX_TITLE, MarkupReader, Telling
+from weboid.core.document.reading import MAX_TITLE, MarkupReader, Pieces, Telling
 
 MAX_SKIMMED: Final = 32_768
 """Bytes that are kept at most of what follows the beginning (``core/document/skim``)."""
@@ -54,7 +54,7 @@ _AUTHORS: Final = ("author", "article:author", "dc.creator", "dcterms.creator", 
 class Document:
     """One document as it was read. Texts have single spaces. URLs are absolute and can be split, but may be invalid.
 
-    `own_text` is what of `text` stands outside of links; `sources` are URLs of frames and scripts.
+    `sources` are URLs of frames and scripts.
     """
 
     url: str = ""
@@ -74,7 +74,8 @@ class Document:
     alternates: tuple[str, ...] = ()
     """The languages in which it says that it can be had, too."""
     links: int = 0
-    own_text: str = field(default="", repr=False)
+    pieces: Pieces = field(default=Pieces(), repr=False, compare=False)
+    """The text as it was read."""
     asks_password: bool = False
     is_article: bool = False
     """Its metadata has a publication time or a citation title: error pages do not have these."""
@@ -83,6 +84,11 @@ class Document:
     is_page: bool = False
     """It was read from a body; without one, a document is empty and proves nothing."""
     words: tuple[str, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def own_text(self) -> str:
+        """The text outside of links: of most documents nobody asks for it."""
+        return self.pieces.unlinked()
 
     @cached_property
     def fingerprint(self) -> int | None:
@@ -211,7 +217,7 @@ class _Teller:
             sources=tuple(self._sources),
             alternates=tuple(self._alternates),
             links=reading.links,
-            own_text=reading.own_text(),
+            pieces=reading.whole,
             asks_password=self._asks_password,
             is_article="article:published_time" in self._meta or "citation_title" in self._meta,
             is_shell=reading.is_shell,

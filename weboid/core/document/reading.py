@@ -7,7 +7,7 @@ which 64 KiB grow to gigabytes. No tree is built. ``core/document/document`` mak
 import re
 import sys
 from codecs import IncrementalDecoder
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -52,6 +52,22 @@ class Telling(NamedTuple):
     """In pieces."""
 
 
+class Pieces(NamedTuple):
+    """A text in the pieces in which it was read."""
+
+    text: Sequence[str] = ()
+    linked: Sequence[tuple[int, int]] = ()
+    """The first piece of each link, and the first one after it."""
+
+    def unlinked(self) -> str:
+        """The text outside of links."""
+        own, at = list[str](), 0
+        for start, end in self.linked:
+            own += [*self.text[at:start], *[_GAP] * (_GAP in self.text[start:end])]
+            at = end
+        return collapsed("".join([*own, *self.text[at:]]))
+
+
 class _TooMuch(Exception):
     """Ends the reading of a hostile document."""
 
@@ -71,9 +87,10 @@ class MarkupReader:
         self.names = self._source.names
         self.links = 0
         self.is_shell = self.is_ended = False
+        self.whole = Pieces()
+        """The text, once all is read."""
         self.made: Any = None
         """The document, once it is made."""
-        self._linked: list[tuple[int, int]] = []
         self._text = self._source.text
         self._joined = (0, "")
         """Where all text ended when it was joined last, and this."""
@@ -110,15 +127,16 @@ class MarkupReader:
         source = self._source
         source.put_aside()
         self.links, self.is_shell = source.links, source.is_shell
-        self._linked = source.linked + [(source.link_at, len(source.text))] * bool(source.link_depth)
         self._text = source.text.copy()
+        linked = source.linked + [(source.link_at, len(source.text))] * bool(source.link_depth)
+        self.whole = Pieces(self._text, linked)
         if not self.is_ended and not source.is_too_much:
             _IDLE.append(source)
         del self._source
 
     def forget(self) -> None:
         """Keeps nothing of what was read."""
-        self._text, self._linked, self.telling, self.names, self._joined = [], [], [], set(), (0, "")
+        self._text, self.whole, self.telling, self.names, self._joined = [], Pieces(), [], set(), (0, "")
 
     @property
     def pieces(self) -> int:
@@ -135,14 +153,6 @@ class MarkupReader:
             joined = collapsed("".join(self._text))
         self._joined = (len(self._text), joined)
         return joined
-
-    def own_text(self) -> str:
-        """The text outside of links."""
-        text, own, at = self._text, [], 0
-        for start, end in self._linked:
-            own += text[at:start] + [_GAP] * (_GAP in text[start:end])
-            at = end
-        return collapsed("".join(own + text[at:]))
 
 
 class _Source:
