@@ -5,6 +5,7 @@ No bytes and no declaration make this raise; what cannot be read becomes U+FFFD.
 
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, IncrementalDecoder, getincrementaldecoder
+from encodings.utf_8 import IncrementalDecoder as Utf8Decoder
 from typing import Final
 
 from webencodings import PYTHON_NAMES
@@ -43,6 +44,14 @@ _DECLARED: Final = re.compile(
 )
 
 
+def in_utf8(decoder: IncrementalDecoder, data: bytes) -> bytes:
+    """The next bytes of a document in UTF-8; those of one that is in UTF-8 are checked alone."""
+    begun, text = decoder.getstate()[0], decoder.decode(data)
+    if not isinstance(decoder, Utf8Decoder) or "\ufffd" in text:
+        return text.encode()
+    return (begun + data)[: len(begun) + len(data) - len(decoder.getstate()[0])]
+
+
 def decoder_of(body: bytes, content_type: str = "") -> tuple[bytes, IncrementalDecoder]:
     """The decoder of a document, and its beginning without a byte order mark.
 
@@ -63,7 +72,7 @@ def _codec(body: bytes, content_type: str) -> tuple[bytes, str]:
         # A document whose declaration can be read byte by byte is not in UTF-16.
         return body, "utf-8" if codec.startswith("utf-16") else codec
     try:
-        read = getincrementaldecoder("utf-8")().decode(body)
+        read = Utf8Decoder().decode(body)
     except UnicodeDecodeError:
         return body, "cp1252"
     # What could be an incomplete UTF-8 character is more likely a character of an older charset if it is the only one.

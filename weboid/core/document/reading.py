@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import re2  # type: ignore[import-untyped]
 from lxml import etree
 
-from weboid.core.document.charset import decoder_of
+from weboid.core.document.charset import decoder_of, in_utf8
 from weboid.core.document.folding import words_of
 from weboid.core.document.markup import HIDING, INLINE, RAW, awaits_script, collapsed, hides
 
@@ -108,7 +108,7 @@ class MarkupReader:
         if self._decoder is None:
             data, self._decoder = decoder_of(data, self._content_type)
         # NUL is what no document means.
-        markup = self._rest + self._decoder.decode(data).encode().replace(b"\0", b" ")
+        markup = self._rest + in_utf8(self._decoder, data).replace(b"\0", b" ")
         cut = markup.find(b"<", max(len(markup) - _LONGEST_END, 0))
         markup, self._rest = (markup, b"") if cut < 0 else (markup[:cut], markup[cut:])
         if markup:
