@@ -56,13 +56,15 @@ def language_of(words: Sequence[str]) -> int:
     words = words[:_READ_WORDS]
     letters = "".join(words)
     others = "" if letters.isascii() else "".join(_NOT_LATIN.findall(letters))
-    shares = {number: len(script.findall(others)) / max(1, len(letters)) for number, script in _scripts()}
-    japanese, chinese = _numbers()["ja"], _numbers()["zh"]
-    if shares[japanese] > _SCRIPT_SHARE / 6:
-        shares[japanese] += shares.pop(chinese)
-    number = max(shares, key=shares.__getitem__)
-    if shares[number] >= _SCRIPT_SHARE:
-        return number
+    # Fewer letters than those of any script that would count.
+    if len(others) > _SCRIPT_SHARE / 6 * len(letters):
+        shares = {number: len(script.findall(others)) / len(letters) for number, script in _scripts()}
+        japanese, chinese = _numbers()["ja"], _numbers()["zh"]
+        if shares[japanese] > _SCRIPT_SHARE / 6:
+            shares[japanese] += shares.pop(chinese)
+        number = max(shares, key=shares.__getitem__)
+        if shares[number] >= _SCRIPT_SHARE:
+            return number
     known = _numbers_of_words()
     counts: Counter[int] = Counter()
     for word, times in Counter(filter(known.__contains__, words)).items():
