@@ -8,6 +8,8 @@ import re
 from hashlib import blake2b
 from typing import Final
 
+from weboid.core.document.folding import beyond_ascii
+
 VERSION: Final = 1
 SHINGLE: Final = 3
 """Number of words that are hashed together."""
@@ -20,7 +22,6 @@ _SPACELESS: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-
 _IS_SPACELESS: Final = re.compile(f"[{_SPACELESS}]").match
 # Digits are left out: dates, counters and prices differ each time the same document is fetched.
 _WORD: Final = re.compile(rf"[{_SPACELESS}]|[^\W\d_{_SPACELESS}]+")
-_ASCII: Final = bytes(range(0x80))
 _PLAIN: Final = bytes(code if code >= 0x80 or chr(code).isalpha() else ord(" ") for code in range(256))
 _EMPTY: Final = blake2b(digest_size=8)
 _MOSTLY_ASCII: Final = 1.1
@@ -33,17 +34,13 @@ def words(text: str) -> list[str]:
     """The words of a text in lower case, at most `MAX_WORDS`; numbers do not count."""
     beginning = text[:_MAX_CHARS].lower()
     encoded = beginning.encode(errors="surrogatepass")
-    if len(encoded) > _MOSTLY_ASCII * len(beginning) or len(others := _others(encoded)) > _FEW:
+    if len(encoded) > _MOSTLY_ASCII * len(beginning) or len(others := beyond_ascii(encoded)) > _FEW:
         return _WORD.findall(beginning)[:MAX_WORDS]
     plain = encoded.translate(_PLAIN).decode(errors="surrogatepass")
     for char in others:
         if not (kind := _WORD.match(char)) or _IS_SPACELESS(char):
             plain = plain.replace(char, f" {char} " if kind else " ")
     return plain.split()[:MAX_WORDS]
-
-
-def _others(encoded: bytes) -> set[str]:
-    return set(encoded.translate(None, _ASCII).decode(errors="surrogatepass"))
 
 
 def fingerprint(words: list[str]) -> int | None:

@@ -9,7 +9,8 @@ from unicodedata import combining, normalize
 _KEPT: Final = 64
 """Signs fold titles and beginnings of texts again and again: so many are kept."""
 _KEPT_CHARS: Final = 5_000
-_GAP: Final = re.compile(r"[\W_]+")
+_ASCII: Final = bytes(range(0x80))
+_SPACED: Final = bytes(code if code >= 0x80 or chr(code).isalnum() else ord(" ") for code in range(256))
 _GAP_IN_LINE: Final = re.compile(r"(?:[^\w\n]|_)+")
 _SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«:]+\s+|\s*[|»«•]\s*|(?<=\S):\s")
 
@@ -42,15 +43,24 @@ def folded(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return _GAP.sub(" ", _unaccented(text)).strip()
+    text = _unaccented(text)
+    for char in beyond_ascii(text.encode(errors="surrogatepass")):
+        text = text if char.isalnum() else text.replace(char, " ")
+    # As bytes in a fourth of the time that a pattern takes.
+    return " ".join(text.encode(errors="surrogatepass").translate(_SPACED).decode(errors="surrogatepass").split())
 
 
 def _unaccented(text: str) -> str:
     if not text.isascii():
         text = normalize("NFKD", text.casefold()).replace("ı", "i")
-        for mark in filter(combining, set(text)):
+        for mark in filter(combining, beyond_ascii(text.encode(errors="surrogatepass"))):
             text = text.replace(mark, "")
     return text.casefold()
+
+
+def beyond_ascii(encoded: bytes) -> set[str]:
+    """The characters of a text in UTF-8 that are not in ASCII."""
+    return set(encoded.translate(None, _ASCII).decode(errors="surrogatepass"))
 
 
 _folded_again: Final = lru_cache(_KEPT)(_folded)
