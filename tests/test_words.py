@@ -44,7 +44,7 @@ LINES: Final = {
     "cli/terminal": 437,
     "config": 1_086,
     "core/archive": 2_761,
-    "core/document": 1_889,
+    "core/document": 1_899,
     "core/observe": 1_390,
     "core/record": 949,
     "core/signs": 1_424,

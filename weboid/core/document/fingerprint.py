@@ -35,12 +35,22 @@ def words(text: str) -> list[str]:
     beginning = text[:_MAX_CHARS].lower()
     encoded = beginning.encode(errors="surrogatepass")
     if len(encoded) > _MOSTLY_ASCII * len(beginning) or len(others := beyond_ascii(encoded)) > _FEW:
-        return _WORD.findall(beginning)[:MAX_WORDS]
+        return _first_words(beginning)
     plain = encoded.translate(_PLAIN).decode(errors="surrogatepass")
     for char in others:
         if not (kind := _WORD.match(char)) or _IS_SPACELESS(char):
             plain = plain.replace(char, f" {char} " if kind else " ")
     return plain.split()[:MAX_WORDS]
+
+
+def _first_words(text: str) -> list[str]:
+    """Looks for no more words than are needed: where letters are words, a quarter of the text has them."""
+    found, at = list[str](), 0
+    while at < len(text) and len(found) < MAX_WORDS:
+        end = text.find(" ", at + _MAX_CHARS // 8) % (len(text) + 1)
+        found += _WORD.findall(text, at, end)
+        at = end
+    return found[:MAX_WORDS]
 
 
 def fingerprint(words: list[str]) -> int | None:
