@@ -61,6 +61,7 @@ _PASSED: Final = 10_000
 """Hosts that redirects have led to and that are remembered."""
 _HTTP: Final = ("http:", "https:")
 _OTHER_PROTOCOLS: Final = {"ftp": fetch_ftp, "ftps": fetch_ftp, "sftp": fetch_sftp}
+_Page = tuple[Seen, Probes]
 _Result = TypeVar("_Result")
 
 
@@ -334,29 +335,28 @@ class Checker:
                 page = _judged(url, request, document, answer)
                 if (portrait or page) and await self.may_look(answer.final):
                     found = CheckResult(replace(seen, portrait=portrait), answer)
-                    return await self._compared_with_face(url, request, page, found) if page else found
+                    return await self._against_face(url, request, page, found) if page else found
         return CheckResult(seen, answer)
 
     async def may_look(self, url: str) -> bool:
         robots = await self._optional(self._rules_of(url))
         return robots is not None and robots.allows(url)
 
-    async def _compared_with_face(self, url: Url, request: CheckRequest, page: Seen, found: CheckResult) -> CheckResult:
+    async def _against_face(self, url: Url, request: CheckRequest, page: _Page, found: CheckResult) -> CheckResult:
         """The result after comparing a document with its host's face, which is learned as far as needed."""
-        probes, known, body = probes_of(url), request.face, found.answer.body if found.answer else b""
-        assert probes is not None
+        known, body = request.face, found.answer.body if found.answer else b""
         assert known is not None
         if self._faces is None:
-            likeness, face = await self._likeness(page, probes, known, request.day)
+            likeness, face = await self._likeness(*page, known, request.day)
         else:
             if (kept := self._faces.use(url.host)) is None:
                 kept = self._faces[url.host] = _KeptFace()
             async with kept.lock:
-                likeness, face = await self._likeness(page, probes, kept.face, request.day)
+                likeness, face = await self._likeness(*page, kept.face, request.day)
                 kept.face = face
         seen = found.seen if face == known else replace(found.seen, face=face)
         is_newcomer = request.meets_newcomer(found.seen.portrait)
-        if suspicion := face_suspicion(url, page, probes, likeness, body, is_newcomer=is_newcomer):
+        if suspicion := face_suspicion(url, *page, likeness, body, is_newcomer=is_newcomer):
             seen = replace(seen, reason=suspicion.reason, portrait=None)
             return replace(found, seen=seen, signals=suspicion.signals)
         return replace(found, seen=seen)
@@ -393,9 +393,9 @@ class Checker:
             return None
 
 
-def _judged(url: Url, request: CheckRequest, document: Document, answer: RawResponse) -> Seen | None:
+def _judged(url: Url, request: CheckRequest, document: Document, answer: RawResponse) -> _Page | None:
     """A document that is to be judged by its host's face; None if it is not, or cannot be like any answer."""
     if not request.faces or (probes := probes_of(url)) is None:
         return None
     page = Seen(document, str(url), probes.named, answer.body)
-    return page if page.is_comparable else None
+    return (page, probes) if page.is_comparable else None

@@ -8,7 +8,6 @@ One law: a made-up URL has no id and no slug of the URL that it is made from
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import blake2b
 from itertools import count
 from string import ascii_lowercase
@@ -17,8 +16,6 @@ from urllib.parse import unquote
 
 from weboid.core.url.urls import MAX_URL, Url, front_page
 
-_LATELY: Final = 256
-"""URLs that are remembered: one check wants the probes of its URL twice."""
 _ROOT: Final = re.compile(r"/(?:(?:index|default|home)\.[a-z]{2,5})?", re.IGNORECASE)
 _FRONT: Final = re.compile(r"(?:index|default|main)\.[a-z]{2,5}", re.IGNORECASE)
 """A program that answers all URLs of its site: the rest of the path names the document."""
@@ -74,7 +71,6 @@ class Probes:
     shared: frozenset[str] = frozenset()
 
 
-@lru_cache(_LATELY)
 def probes_of(url: Url) -> Probes | None:
     """The URLs that may be asked to judge the document at a URL, always the same; None if they would prove nothing.
 
