@@ -115,7 +115,7 @@ def last_label(host: str) -> str:
 
 def is_ip(host: str) -> bool:
     """True if a host in normal form is an IPv4 or IPv6 address."""
-    return ":" in host or last_label(host).isdigit()
+    return ":" in host or (host[-1:].isdigit() and last_label(host).isdigit())
 
 
 def reversed_name(host: str) -> str:
