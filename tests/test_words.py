@@ -51,7 +51,7 @@ LINES: Final = {
     "core/url": 2_060,
     "core/verdict": 1_612,
     "core/wikitext": 1_649,
-    "crawl": 1_952,
+    "crawl": 1_950,
     "demo": 2_739,
     "feed": 1_746,
     "maintain": 1_083,

@@ -152,7 +152,7 @@ class SimulatedEngine:
             self.web.answered(received, ended.end)
         return ended
 
-    async def find_address(self, host: str, limit_s: float | None = None) -> None:
+    async def find_address(self, host: str) -> None:
         """Begins to look a name up; here no address has a share of the places."""
         self._begun.add(host.lower())
 

@@ -147,9 +147,9 @@ class Checker:
         """The plain answer of an HTTP URL in normal form, of a witness, say; raises like `check`."""
         return await fetch_answer(self._session, url, turn=self._plain_turn, get_only=True)
 
-    async def find_address(self, host: str, limit_s: float) -> str | None:
-        """The address that a host would be requested at; None if it is not known soon, or the host is not requested."""
-        return None if self._stop_list.holds(host) else await self._session.resolver.find_address(host, limit_s)
+    async def find_address(self, host: str) -> str | None:
+        """The address that a host would be requested at; None if it has none, or the host is not requested."""
+        return None if self._stop_list.holds(host) else await self._session.resolver.find_address(host)
 
     async def turn(self, host: str) -> Sending | None:
         """Waits for a host's turn; raises NotPublic for one on the stop list or of an own farm, and NotAsked if the

@@ -51,8 +51,6 @@ _AWAY_GRACE_S: Final = 2.0
 """The same while the store is away."""
 _LOOK_WHETHER_AWAY_S: Final = 0.5
 _ANY: Final = "FIRST_COMPLETED"
-_LOOK_UP_S: Final = 1.0
-"""The wait for a host's address, to see whether it has its share; the look-up goes on without us."""
 
 
 @dataclass(slots=True)
@@ -88,7 +86,7 @@ class Round:
         waits: bool = False,
         show: Callable[[RoundProgress], None] = lambda progress: None,
         count: Callable[[Sequence[Checked]], None] = lambda written: None,
-        find_address: Callable[[str, float], Awaitable[str | None]] | None = None,
+        find_address: Callable[[str], Awaitable[str | None]] | None = None,
         failed: Failed = log_failure,
     ) -> None:
         self._work = work
@@ -302,7 +300,7 @@ class Round:
     async def _has_place(self, waiting: Waiting, urls: list[StoredUrl]) -> bool:
         """Takes a host's place as one of its address, too; without one it is set aside, or put off for a day."""
         host = waiting.host
-        address = await self._find_address(host.host, _LOOK_UP_S) if self._find_address else None
+        address = await self._find_address(host.host) if self._find_address else None
         if self._shares.take_at(host.key, address):
             return True
         if self._shares.has_room:

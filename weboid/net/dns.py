@@ -6,8 +6,10 @@ IPv4 comes first; IPv6 is queried if there is no allowed IPv4 address, or if non
 
 import asyncio
 import socket
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import partial
 from math import inf
 from time import monotonic
 from typing import Final, NamedTuple
@@ -20,7 +22,6 @@ from pycares import errno as ares
 from weboid.core.url.hosts import is_ip
 from weboid.errors import ConfigError
 from weboid.mechanism.bounded import BoundedMap
-from weboid.mechanism.single_flight import SingleFlight
 from weboid.net.guard import Guard, NotPublic, address_of
 
 NAMES: Final = 50_000
@@ -41,7 +42,7 @@ LOOKUPS_A_CHANNEL: Final = 20_000
 _TRY_S: Final = 3.0
 _TRIES: Final = 3
 _TICK_S: Final = 0.5
-"""Seconds between two checks of c-ares for queries that were not answered in time."""
+"""Seconds between two looks for queries that were not answered in time."""
 _BURST: Final = 200
 """Queries sent at a time: a socket buffer of the usual size holds some 270 answers, and loses all others."""
 _BURST_S: Final = 0.1
@@ -65,6 +66,7 @@ _UNANSWERED: Final = NO_SERVER | {ares.ARES_ETIMEOUT, ares.ARES_EBADNAME}
 
 _Found = DNSResult | int
 """The result of one query: records, or c-ares' error code."""
+_Query = tuple[str, int]
 
 
 class LookupFailed(OSError):
@@ -117,15 +119,17 @@ class Resolver(AbstractResolver):
         self._known: BoundedMap[str, _Known] = BoundedMap(NAMES)
         self._addresses: BoundedMap[str, str] = BoundedMap(NAMES)
         """The last address of each name, also while it has none any more."""
-        self._lookups: SingleFlight[_Known] = SingleFlight()
         self._served_by: BoundedMap[str, tuple[float, str]] = BoundedMap(NAMES)
         self.queries = self.failures = 0
         """Queries sent since the start, and those that no name server answered."""
         self._answered_at = self._silent_at = float("-inf")
         self._probing = asyncio.Lock()
-        self._room = asyncio.Semaphore(_BURST)
-        self._crowd: set[object] = set()
-        self._channel = self._new_channel()
+        self._waiting: dict[_Query, list[asyncio.Future[_Found]]] = {}
+        self._wanted: deque[tuple[_Query, float]] = deque()
+        self._crowd: dict[_Query, float] = {}
+        """The burst: queries under way, with the times at which they were sent, the oldest first."""
+        self._sending: asyncio.TimerHandle | None = None
+        self._channels = [self._new_channel()]
 
     async def addresses(self, host: str) -> tuple[str, ...]:
         """The allowed addresses of a name: of IPv4 if it has any, else of IPv6.
@@ -151,17 +155,11 @@ class Resolver(AbstractResolver):
         host = host.lower().rstrip(".")
         return host if is_ip(host) else self._addresses.get(host)
 
-    async def find_address(self, host: str, limit_s: float | None = None) -> str | None:
-        """The address that a host is requested at first, after a look-up if needed; None if there is none.
-
-        None as well if it is not known after `limit_s`; the look-up goes on.
-        """
+    async def find_address(self, host: str) -> str | None:
+        """The address that a host is requested at first, after a look-up if needed; None if there is none."""
         if is_ip(host):
             return host
-        try:
-            known = await self._known_of(host, whole=False, limit_s=limit_s)
-        except TimeoutError:
-            return None
+        known = await self._known_of(host, whole=False)
         return known.addresses[0] if known.addresses else None
 
     async def name_servers_of(self, domain: str) -> str | None:
@@ -180,11 +178,11 @@ class Resolver(AbstractResolver):
     async def look_up(self, name: str) -> NameAnswer:
         """Asks name servers now, past all caches: for a name's IPv4 addresses, or for the root's own name servers."""
         kind = pycares.QUERY_TYPE_NS if name == "." else pycares.QUERY_TYPE_A
-        channel = self._new_channel()
+        anew = Resolver(self._guard, self._name_servers, self.lookup_s)
         try:
-            found = await channel.ask(name, kind, self._loop.time() + self.lookup_s)
+            found = await anew._queried(name, kind, self.lookup_s)
         finally:
-            channel.close()
+            await anew.close()
         match found:
             case ares.ARES_ENODATA:
                 return NameAnswer.NO_ADDRESS
@@ -214,24 +212,21 @@ class Resolver(AbstractResolver):
 
     async def close(self) -> None:
         """Cancels all look-ups."""
-        await self._lookups.close()
-        self._channel.close()
+        self._wanted.clear()
+        for waiter in [each for waiting in self._waiting.values() for each in waiting]:
+            waiter.cancel()
+        for channel in self._channels:
+            channel.close()
 
-    async def _known_of(self, host: str, *, whole: bool, limit_s: float | None = None) -> _Known:
-        host = host.lower().rstrip(".")
-        known = self._known.use(host)
-        if known is not None and known.end > monotonic() and (known.is_whole or not whole):
-            return known
-        return await self._lookups.result((host, whole), lambda: self._found(host, whole), limit_s)
-
-    async def _found(self, host: str, whole: bool) -> _Known:
+    async def _known_of(self, host: str, *, whole: bool) -> _Known:
         """The name servers' answer for a name, cached unless there was no answer at all."""
-        begun = monotonic()
+        host = host.lower().rstrip(".")
+        known, begun = self._known.use(host), monotonic()
+        if known is not None and known.end > begun and (known.is_whole or not whole):
+            return known
         found = [await self._queried(host, pycares.QUERY_TYPE_A, self.lookup_s)]
         known = self._known_from(found)
-        if known.addresses and not whole:
-            known = known._replace(is_whole=False)
-        elif known.code != ares.ARES_ETIMEOUT:
+        if (whole or not known.addresses) and known.code != ares.ARES_ETIMEOUT:
             found.append(await self._queried(host, pycares.QUERY_TYPE_AAAA, self.lookup_s))
             known = self._known_from(found)
         if known.code == ares.ARES_ETIMEOUT and not await self._is_served(begun):
@@ -243,30 +238,43 @@ class Resolver(AbstractResolver):
         return known
 
     async def _queried(self, host: str, kind: int, limit_s: float) -> _Found:
-        """The answer to one query; ETIMEOUT if there is none within `limit_s` after it is sent."""
-        await self._room.acquire()
-        place = object()
-        self._crowd.add(place)
-        leaving = self._loop.call_later(_BURST_S, self._leave, place)
-        if self._channel.begun >= LOOKUPS_A_CHANNEL:
-            self._channel.retire()
-            self._channel = self._new_channel()
-        try:
-            found = await self._channel.ask(host, kind, self._loop.time() + limit_s)
-        finally:
-            leaving.cancel()
-            self._leave(place)
+        """The answer to one query, for all who wait for it; ETIMEOUT if there is none `limit_s` after it is sent."""
+        waiter: asyncio.Future[_Found] = self._loop.create_future()
+        waiting = self._waiting.setdefault(query := (host, kind), [])
+        waiting.append(waiter)
+        if len(waiting) == 1:
+            self._wanted.append((query, limit_s))
+            self._send()
+        return await waiter
+
+    def _send(self) -> None:
+        """Sends queries, as many as have room in the burst: those that were sent long ago are no part of it."""
+        now, crowd = self._loop.time(), self._crowd
+        while self._wanted and (len(crowd) < _BURST or next(iter(crowd.values())) <= now - _BURST_S):
+            if len(crowd) == _BURST:
+                del crowd[next(iter(crowd))]
+            if self._channels[-1].begun >= LOOKUPS_A_CHANNEL:
+                self._channels[-1].retire()
+                self._channels = [*(each for each in self._channels if not each.is_closed), self._new_channel()]
+            query, limit_s = self._wanted.popleft()
+            crowd[query] = now
+            self._channels[-1].ask(query, now + limit_s, partial(self._answered, query))
+        if self._sending:
+            self._sending.cancel()
+        self._sending = self._loop.call_later(_BURST_S, self._send) if self._wanted else None
+
+    def _answered(self, query: _Query, found: _Found) -> None:
+        self._crowd.pop(query, None)
+        if self._wanted:
+            self._loop.call_soon(self._send)  # not within c-ares
         self.queries += 1
         if isinstance(found, int) and found in _UNANSWERED:
             self.failures += 1
         else:
             self._answered_at = monotonic()
-        return found
-
-    def _leave(self, place: object) -> None:
-        if place in self._crowd:
-            self._crowd.remove(place)
-            self._room.release()
+        for waiter in self._waiting.pop(query):
+            if not waiter.done():
+                waiter.set_result(found)
 
     async def _is_served(self, since: float) -> bool:
         """Returns whether our name servers have answered any query since then; in doubt the root is queried (C-16)."""
@@ -292,7 +300,8 @@ class Resolver(AbstractResolver):
         if addresses:
             allowed = tuple(each for each in addresses if self._guard.allows(address_of(each)))
             refusal = None if allowed else self._guard.refusal(addresses)
-            return _Known(monotonic() + max(ttl_s, SHORTEST_TTL_S), allowed, refusal=refusal)
+            end = monotonic() + max(ttl_s, SHORTEST_TTL_S)
+            return _Known(end, allowed, refusal=refusal, is_whole=len(found) > 1)
         if ares.ARES_ENOTFOUND in codes:
             return _Known(monotonic() + NO_NAME_TTL_S, code=ares.ARES_ENOTFOUND)
         if failures := [code for code in codes if code not in NO_NAME]:
@@ -311,11 +320,11 @@ class _Channel:
 
     def __init__(self, name_servers: tuple[str, ...]) -> None:
         self.begun = 0
-        self._open = 0
-        self._is_retired = self._is_closed = False
+        self.is_closed = self._is_retired = False
+        self._open: dict[Callable[[_Found], None], float] = {}
+        """Whom to tell the answers of open queries, and when it is too late for each, by the loop's time."""
         self._loop = asyncio.get_running_loop()
-        self._read: set[int] = set()
-        self._written: set[int] = set()
+        self._watched: set[int] = set()
         self._ticking: asyncio.TimerHandle | None = None
         self._ares = pycares.Channel(
             servers=name_servers or None,
@@ -325,69 +334,60 @@ class _Channel:
             sock_state_cb=self._watch,
         )
 
-    async def ask(self, host: str, kind: int, end_at: float) -> _Found:
-        """The answer to one query; ETIMEOUT if there is none at `end_at` (the loop's time)."""
-        answer: asyncio.Future[_Found] = self._loop.create_future()
-
-        def answered(result: DNSResult | None, code: int | None) -> None:
-            if not answer.done():
-                found = result if code is None else code
-                answer.set_result(ares.ARES_EBADRESP if found is None else found)
-
-        limit = self._loop.call_at(end_at, answered, None, ares.ARES_ETIMEOUT)
+    def ask(self, query: _Query, end_at: float, answered: Callable[[_Found], None]) -> None:
+        """Calls `answered` with the answer to a query; with ETIMEOUT if there is none at `end_at` or soon after it."""
         self.begun += 1
-        self._open += 1
+        self._open[answered] = end_at
+        self._tick_soon()
         try:
-            self._ares.query(host, kind, callback=answered)
-            return await answer
+            self._ares.query(*query, callback=partial(self._end, answered))
         except AresError as wrong:
-            return int(wrong.args[0])
-        finally:
-            limit.cancel()
-            self._open -= 1
-            if self._is_retired and not self._open:
-                self.close()
+            self._end(answered, None, int(wrong.args[0]))
+
+    def _end(self, answered: Callable[[_Found], None], result: DNSResult | None, code: int | None) -> None:
+        if self._open.pop(answered, None) is not None:
+            answered(code or result or ares.ARES_EBADRESP)
 
     def retire(self) -> None:
         """Closes the channel once it has no open query."""
         self._is_retired = True
-        if not self._open:
-            self.close()
+        self._tick_soon()
 
     def close(self) -> None:
         """Ends open queries with ECANCELLED. c-ares frees the channel in a thread, which must not use the loop."""
-        if self._is_closed:
+        if self.is_closed:
             return
         self._ares.cancel()
-        self._is_closed = True
-        for fd in self._read:
+        self.is_closed = True
+        for fd in self._watched:
             self._loop.remove_reader(fd)
-        for fd in self._written:
             self._loop.remove_writer(fd)
         if self._ticking:
             self._ticking.cancel()
         self._ares.close()
 
     def _watch(self, fd: int, readable: bool, writable: bool) -> None:
-        if self._is_closed:
+        if self.is_closed:
             return
-        if readable and fd not in self._read:
-            self._read.add(fd)
+        (self._watched.add if readable or writable else self._watched.discard)(fd)
+        self._loop.remove_reader(fd)
+        self._loop.remove_writer(fd)
+        if readable:
             self._loop.add_reader(fd, self._ares.process_fd, fd, pycares.ARES_SOCKET_BAD)
-        elif not readable and fd in self._read:
-            self._read.remove(fd)
-            self._loop.remove_reader(fd)
-        if writable and fd not in self._written:
-            self._written.add(fd)
+        if writable:
             self._loop.add_writer(fd, self._ares.process_fd, pycares.ARES_SOCKET_BAD, fd)
-        elif not writable and fd in self._written:
-            self._written.remove(fd)
-            self._loop.remove_writer(fd)
-        if self._ticking is None and (self._read or self._written):
+
+    def _tick_soon(self) -> None:
+        if self._ticking is None:
             self._ticking = self._loop.call_later(_TICK_S, self._tick)
 
     def _tick(self) -> None:
         self._ticking = None
         self._ares.process_fd(pycares.ARES_SOCKET_BAD, pycares.ARES_SOCKET_BAD)
-        if self._ticking is None and (self._read or self._written):
-            self._ticking = self._loop.call_later(_TICK_S, self._tick)
+        now = self._loop.time()
+        for answered in [each for each, end_at in self._open.items() if end_at <= now]:
+            self._end(answered, None, ares.ARES_ETIMEOUT)
+        if self._open:
+            self._tick_soon()
+        elif self._is_retired:
+            self.close()
