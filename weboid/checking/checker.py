@@ -116,7 +116,7 @@ class Checker:
 
     async def check(self, request: CheckRequest) -> CheckResult:
         """The result of a check; raises NotAsked if nothing was requested (C-15, C-17), and errors of our own."""
-        url = parse_again(request.url)
+        url = request.parts or parse_again(request.url)
         if self._stop_list.holds(url.host):
             raise NotAsked(url.host)
         if url.scheme in _OTHER_PROTOCOLS:
@@ -303,7 +303,7 @@ class Checker:
         """The answer of the URL itself; `manner` is given where it is asked once more."""
         answer = await fetch_answer(
             self._session,
-            str(url),
+            url,
             turn=self._plain_turn if self._is_own(url.host) else self.turn,
             get_only=request.looks or manner is not None or Special.NEEDS_GET in request.needs,
             referrer=referrer,

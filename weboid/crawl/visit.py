@@ -119,8 +119,7 @@ class Visit:
         self._state = self._reported = host.record
         self._left = {url.key: url for url in urls}
         """The URLs for which nothing was reported yet."""
-        self.at = str(front_page(urls[0].url)) if urls else host.host
-        """The URL that is being checked, for the log."""
+        self.at = host.host  # or the URL that is being checked, for the log
         self._has_returned = False
         self._is_up = False
         self._failures = 0
@@ -295,9 +294,9 @@ class Visit:
         day, record, key = self._now().day, url.record, url.key.url_key
         needs, earlier, returned = self._believed(), url.portrait, self._has_changed(url)
         suspected = self._newcomers.are_suspected
-        self._asked.add(text := str(url.url))
+        self._asked.add(self.at)
         return CheckRequest(
-            text,
+            self.at,
             needs,
             known=frozenset(self._host.sights.keys() - needs),
             looks=looks(record, key, day, earlier=earlier, returned=returned, suspected=suspected),
@@ -314,6 +313,7 @@ class Visit:
             warned=record.reason if record.reason in BAD_CERTIFICATES else None,
             face=self._face,
             day=day,
+            parts=url.url,
         )
 
     async def _confirmed(self, url: StoredUrl, seen: Observation, moment: Moment, *, of_host: bool) -> Observation:

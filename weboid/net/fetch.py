@@ -21,7 +21,7 @@ from weboid.core.observe.observation import Hop, RawResponse
 from weboid.core.observe.retry_after import asks_to_wait
 from weboid.core.record.reasons import Reason
 from weboid.core.url.hosts import InvalidUrl
-from weboid.core.url.urls import MAX_URL, normal, parse, parse_again
+from weboid.core.url.urls import MAX_URL, Url, normal, parse, parse_again
 from weboid.net.exchange import MostBytes, Reply, Request, Sending
 from weboid.net.faults import Fault, fault_of
 from weboid.net.guard import NotPublic
@@ -81,7 +81,7 @@ class Manner(Enum):
 
 async def fetch_answer(
     session: Outbound,
-    url: str,
+    url: str | Url,
     *,
     turn: Turn,
     get_only: bool = False,
@@ -101,10 +101,10 @@ async def fetch_answer(
     values. Other errors (bugs of ours, a machine out of sockets, silent name servers) are raised unchanged: the caller
     logs and counts them, and they count against no link.
     """
-    if not url.startswith(_SCHEMES):
+    if not str(url).startswith(_SCHEMES):
         raise ValueError(f"{url} is not for HTTP")
-    if manner is Manner.BROWSER and "%5C" in url:
-        path, mark, query = url.partition("?")
+    if manner is Manner.BROWSER and "%5C" in str(url):
+        path, mark, query = str(url).partition("?")
         url = normal(path.replace("%5C", "/") + mark + query)  # browsers take a backslash for a slash (WHATWG URL)
     walk = _Walk(session, url, turn, referrer, trusting, manner, spent_s, may_read, single)
     if single:
@@ -151,7 +151,7 @@ class _Walk:
     def __init__(
         self,
         session: Outbound,
-        url: str,
+        url: str | Url,
         turn: Turn,
         referrer: str | None,
         trusting: bool,
@@ -164,12 +164,12 @@ class _Walk:
         self._single = single
         self.seconds = seconds
         self._session = session
-        self._start = url
         self._turn = turn
         self._referrer = referrer
         self._trusting = trusting
         self._manner = manner
         self._go(url)
+        self._start = self._url
         self._hops: list[Hop] = []
         self._cookies = CookieJar()
         self._visited: set[tuple[str, str, str]] = set()
@@ -216,12 +216,12 @@ class _Walk:
             return None
         return target if await self._may_read(self._normal) else None
 
-    def _go(self, url: str) -> None:
+    def _go(self, url: str | Url) -> None:
         """Moves to another URL, which is reported in normal form but requested as it is."""
-        form = parse_again(url, self._session.bare) if self._session.bare else parse_again(url)
-        self._url = url
+        bare, self._url = self._session.bare, str(url)
+        form = url if isinstance(url, Url) else parse_again(url, bare) if bare else parse_again(url)
         self._host = form.host
-        self._normal = str(form)
+        self._normal = self._url if form is url else str(form)
 
     async def _reply(self, method: str) -> Reply | Fault:
         """The reply to one request for the current URL, after waiting for its turn."""

@@ -16,7 +16,7 @@ from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.record.record import UrlRecord
 from weboid.core.record.specials import Sights, Special
 from weboid.core.url.made_up import near_place
-from weboid.core.url.urls import parse_again
+from weboid.core.url.urls import Url, parse_again
 
 LOOK_DAYS: Final = 14
 """Once in so many days the document itself is examined, not only headers: nothing else shows a soft 404 (C-11)."""
@@ -35,7 +35,7 @@ class CheckRequest(Struct, frozen=True):
     `asks_again`: a failing code is asked for once more as a browser would, and compared with the front page (C-2).
     `follows`: other URLs of its host have just answered; `others` are the codes of other watched URLs, as they answer
     now. `warned` is the certificate's fault that the newest check found. `face` is what is known on `day` of the host's
-    answers for made-up URLs; None = none is to be asked for.
+    answers for made-up URLs; None = none is to be asked for. `parts` are those of the URL, if they are known.
     """
 
     url: str
@@ -51,6 +51,7 @@ class CheckRequest(Struct, frozen=True):
     warned: Reason | None = None
     face: Face | None = NO_FACE
     day: int = 0
+    parts: Url | None = None
 
     @property
     def examines(self) -> bool:
@@ -70,9 +71,7 @@ class CheckRequest(Struct, frozen=True):
     def after_look(self, now: Portrait | None) -> "CheckRequest":
         """The request once the portrait was taken. A newcomer is judged by its host's face of today: where a domain is
         parked or taken at once, no failure shows it."""
-        if not self.face or not self.meets_newcomer(now):
-            return self
-        return replace(self, face=self.face.of_day(self.day))
+        return replace(self, face=self.face.of_day(self.day)) if self.face and self.meets_newcomer(now) else self
 
     def meets_newcomer(self, now: Portrait | None) -> bool:
         """Returns whether the portrait `now` is of another document than the one that was known."""

@@ -104,7 +104,7 @@ def require_visible(text: str) -> None:
     """Raises InvalidUrl if a percent-decoded part of an authority contains white space or invisible Unicode (L-4)."""
     if _SPACE.search(text):
         raise InvalidUrl(InvalidReason.SPACE)
-    if _INVISIBLE.search(text):
+    if not (text.isascii() and text.isprintable()) and _INVISIBLE.search(text):
         raise InvalidUrl(InvalidReason.INVISIBLE)
 
 
