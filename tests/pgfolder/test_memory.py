@@ -62,18 +62,18 @@ def test_limits_of_control_groups_count(
 @pytest.mark.parametrize(
     ("own", "expected"),
     [
-        ("", ("256MB", "1GB")),
-        ("shared_buffers = 192MB\n", ("192MB", "1GB")),
-        ("#shared_buffers = 192MB\nMax_Wal_Size '2GB' # mine\n", ("256MB", "2GB")),
-        ("include_if_exists 'mine.conf'\n", ("128MB", "1GB")),
+        ("", ("256MB", "1GB", "off")),
+        ("shared_buffers = 192MB\nwal_compression = pglz\n", ("192MB", "1GB", "pglz")),
+        ("#shared_buffers = 192MB\nMax_Wal_Size '2GB' # mine\nwal_compression = on\n", ("256MB", "2GB", "off")),
+        ("include_if_exists 'mine.conf'\n", ("128MB", "1GB", "off")),
     ],
 )
 def test_a_server_starts_with_them_where_its_files_leave_that_to_us(
-    data: Path, monkeypatch: pytest.MonkeyPatch, own: str, expected: tuple[str, str]
+    data: Path, monkeypatch: pytest.MonkeyPatch, own: str, expected: tuple[str, ...]
 ) -> None:
     monkeypatch.setattr(memory, "available", lambda: 2 * _GB)
     with (data / "postgres/postgresql.conf").open("a") as file:
         file.write(own)
     with open_server(folder_of(data)) as server, psycopg.connect(server.dsn) as connection:
-        query = "SELECT current_setting('shared_buffers'), current_setting('max_wal_size')"
-        assert connection.execute(query).fetchone() == expected
+        names = "current_setting('shared_buffers'), current_setting('max_wal_size'), current_setting('wal_compression')"
+        assert connection.execute(f"SELECT {names}").fetchone() == expected

@@ -1,7 +1,7 @@
 """Settings of a server that follow the memory of its machine, at each start: the values of a new cluster are for any.
 
 They are given on the command line, so a server of another machine has others next time. What an operator has set in the
-cluster's files holds.
+cluster's files holds. Clusters of before have wal_compression there, which was half of the cost of recording.
 """
 
 import os
@@ -16,8 +16,8 @@ from weboid.pgfolder.folder import Folder
 from weboid.pgfolder.host_auth import read_file
 
 _MB: Final = 1 << 20
-_OF_ANY_MACHINE: Final = {"shared_buffers": "128MB", "max_wal_size": "1GB"}
-"""The values that the files of a cluster have from the beginning; of the other settings they have none."""
+_OF_ANY_MACHINE: Final = {"shared_buffers": "128MB", "max_wal_size": "1GB", "wal_compression": "on"}
+"""The values that the files of a cluster have, or had, from the beginning; of the other settings they have none."""
 _CGROUP: Final = Path("/sys/fs/cgroup")
 _FILES: Final = ("postgresql.conf", "postgresql.auto.conf")
 
@@ -45,7 +45,8 @@ def settings_of(folder: Folder) -> dict[str, str]:
     text = b"".join(_texts(folder)).decode(errors="replace")
     if re.search(r"^\s*include", text, re.MULTILINE | re.IGNORECASE):
         return {}
-    return {name: value for name, value in memory_settings(available()).items() if not _is_chosen(name, text)}
+    settings = memory_settings(available()) | {"wal_compression": "off"}
+    return {name: value for name, value in settings.items() if not _is_chosen(name, text)}
 
 
 def available(cgroup: Path = _CGROUP, own: Path = Path("/proc/self/cgroup")) -> int:

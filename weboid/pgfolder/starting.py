@@ -38,7 +38,6 @@ max_connections = 200
 jit = off
 fsync = on
 max_wal_size = 1GB
-wal_compression = on
 timezone = 'UTC'
 log_timezone = 'UTC'
 log_checkpoints = off
