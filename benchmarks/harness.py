@@ -125,6 +125,7 @@ def vacuum(dsn: str) -> None:
 
 def run_on_store(what: str, work: Callable[..., Coroutine[Any, Any, object]], **usual: int) -> None:
     """Runs a measurement over an empty store, with its numbers (``--urls N`` and so on) or the usual ones."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     parser = argparse.ArgumentParser(description=what)
     for name, number in usual.items():
         parser.add_argument(f"--{name}", type=int, default=number)
@@ -263,10 +264,9 @@ def begin(name: str) -> None:
     if sys.platform != "linux":
         sys.exit(f"benchmarks.{name} needs Linux: it reads /proc")
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    model = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), "?")
+    cpu = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     tell(
-        f"{platform.system()} {platform.machine()}, {model}, {len(os.sched_getaffinity(0))} cores, "
+        f"{platform.system()} {platform.machine()}, {cpu[1] if cpu else '?'}, {len(os.sched_getaffinity(0))} cores, "
         f"load before the run {os.getloadavg()[0]:.1f}"
     )
 
