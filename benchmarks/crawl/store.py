@@ -54,8 +54,7 @@ _BARE: Final = """UPDATE url SET status = 1, since = %(day)s, asked = %(day)s, d
 
 def store(settings: Settings, urls: int) -> list[Target]:
     """Fills a store by the program's own intake, then measures; nobody is bound to a core."""
-    cores = settings.cores.number
-    tell(f"store: {urls:,} URLs on as many hosts, {LINKS_A_PAGE} to a page; {cores} cores for everything")
+    tell(f"store: {urls:,} URLs on as many hosts, {LINKS_A_PAGE} a page; {settings.cores.number} cores for everything")
     with open_bench(settings) as bench:
         took_s = bench.take_in(single, urls)
         with psycopg.connect(bench.dsn) as conn:
@@ -93,7 +92,10 @@ class _Steps:
         """Results a second next to queries; at a given rate the median of the queries instead."""
         say(f"{what}, next to page queries")
         self._bench.next_round()
-        writer, queries = self._start("write", rate), self._start("query", 0.0)
+        writer = self._start("write", rate)
+        assert writer.stdout
+        writer.stdout.readline()  # what is due is found: queries before that would be next to nothing
+        queries = self._start("query", 0.0)
         results = self._reported(f"{what}, next to queries", writer)
         median = self._reported("  page queries next to it", queries)
         return median if rate else results
@@ -152,7 +154,7 @@ async def _query(pool: Pool, wiki: int, page: int, due: float, times_ms: list[fl
 async def write(dsn: str, today: float, seconds: float, rate: float) -> dict[str, float]:
     """Finds due URLs as a round does, judges made-up answers for them and writes those by the crawler's `record_batch`.
 
-    `rate` a second (0 = as fast as possible), for so long or until they are used up.
+    `rate` a second (0 = as fast as possible), for so long or until they are used up. Prints a line when they are found.
     """
     day, size = int(today), max(int(rate / _BATCHES_A_S), 1) if rate else _BATCH
     wanted = int(seconds * (rate or _MOST_A_S))
@@ -170,6 +172,7 @@ async def write(dsn: str, today: float, seconds: float, rate: float) -> dict[str
             held |= more
             due += await _due(pool, more, day, wanted - len(due))
         found_s = perf_counter() - begun
+        print(flush=True)
         begun, done = perf_counter(), 0
         while done < len(due) and perf_counter() - begun < seconds:
             batch = [_judged(host, url, day) for host, url in due[done : done + size]]
@@ -203,16 +206,13 @@ def _judged(host: StoredHost, url: StoredUrl, day: int) -> Checked:
 
 def write_bare(dsn: str, day: float, seconds: float) -> dict[str, float]:
     """The floor: writes status, days and due of due keys by a plain UPDATE a batch: no judgement, leases or hosts."""
-    done = 0
-    with psycopg.connect(dsn) as connection:
+    with psycopg.connect(dsn, autocommit=True) as connection:
         rows = connection.execute(_DUE, (day, int(5 * seconds * _MOST_A_S))).fetchall()
-        connection.commit()
-        begun = perf_counter()
+        begun, done = perf_counter(), 0
         while done < len(rows) and perf_counter() - begun < seconds:
             bucket, host, url = zip(*sorted(rows[done : done + _BATCH]), strict=True)
             given = {"day": int(day), "bucket": list(bucket), "host": list(host), "url": list(url)}
             done += connection.execute(_BARE, given).rowcount
-            connection.commit()
     return {"results": done, "seconds": perf_counter() - begun}
 
 
