@@ -48,7 +48,7 @@ def sort_of(given: Parameters) -> str:
 
 def table_steps(
     page: PageReport, answer: PageAnswer, links: Sequence[LinkReport], given: Parameters, say: Messages
-) -> Steps[Markup]:
+) -> Steps[str]:
     """The table of these links of a page; made in steps."""
     wiki, lang, day, settings = str(page.wiki), given.get("lang"), answer.day, answer.settings
     head = Markup("").join(Markup('<th scope="col">{}</th>').format(say.html(key)) for key in _COLUMNS)
@@ -69,7 +69,7 @@ def table_steps(
         for view in views:
             query = url_query(wiki, view.normal, lang, page.page) if view.normal else None
             parts.append(link_row(view, query, say, is_stated=is_stated, is_editable=is_editable))
-    return Markup("".join([*parts, "</table>\n"]))
+    return "".join([*parts, "</table>\n"])
 
 
 def choices_of(links: Iterable[LinkReport], say: Messages) -> dict[str, Sequence[tuple[str, Any]]]:
