@@ -4,7 +4,8 @@ One law: whatever the columns can hold may come, whether or not the judge would 
 """
 
 import random
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from weboid.core.record.history import Entry
 from weboid.core.record.reasons import Reason
@@ -37,8 +38,7 @@ def random_record(chance: random.Random) -> UrlRecord:
 def random_host_record(chance: random.Random) -> HostRecord:
     """The same for a host; no contact with a host says that a page is missing."""
     record = random_record(chance)
-    evidence = record.streak.evidence._replace(missing=0)
-    return HostRecord(replace(record.streak, evidence=evidence), record.reason)
+    return HostRecord(replace(record.streak, evidence=record.streak.evidence._replace(missing=0)), record.reason)
 
 
 def _evidence(chance: random.Random) -> Evidence:

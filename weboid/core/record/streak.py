@@ -1,7 +1,9 @@
 """Streaks: failing checks in a row, with the evidence of them (U-7), and its packed form."""
 
-from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 WIDEST: Final = 127
 WIDEST_MISSING: Final = 63
@@ -42,8 +44,7 @@ class Evidence(NamedTuple):
 NO_EVIDENCE: Final = Evidence()
 
 
-@dataclass(frozen=True, slots=True)
-class Streak:
+class Streak(Struct, frozen=True):
     """Failing checks in a row: the number of days with a strike, the first such day and the newest (U-7).
 
     Without strikes, `until` is the newest strike of the streak before, which has ended.
@@ -52,10 +53,7 @@ class Streak:
     strikes: int = 0
     since: int | None = None
     until: int | None = None
-    evidence: Evidence = field(default=NO_EVIDENCE)
-
-    def __hash__(self) -> int:
-        return hash((self.strikes, self.since, self.until))  # enough, and quicker
+    evidence: Evidence = NO_EVIDENCE
 
     def struck(self, day: int, *, missing: bool, gap: int, longer: bool = False) -> "Streak":
         """One more strike; a second one on the same day is the same evidence and adds nothing (D-4).
@@ -106,6 +104,7 @@ def packed_evidence(evidence: Evidence) -> int:
     return width | missing << 7 | longer << 14 | relapse << 15 | held << 16
 
 
+@lru_cache(4_096)
 def unpacked_evidence(number: int) -> Evidence:
     """The inverse of `packed_evidence`."""
     flags = (bool(number >> bit & 1) for bit in (14, 15, 16))

@@ -3,8 +3,9 @@
 Any observations in any order give a result, and it depends on nothing else.
 """
 
-from dataclasses import replace
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.history import extended

@@ -5,9 +5,10 @@ people about a URL, that it works by hand (H) or what replaces it (A-4), are sho
 make a link look worse than the checks do, and never make it a working one.
 """
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from weboid.core.record.policy import DEFAULT, MISSING, Policy, proven
 from weboid.core.record.reasons import Outcome, Reason
@@ -69,8 +70,7 @@ def finding_of(record: UrlRecord, host: HostRecord = UNKNOWN_HOST, policy: Polic
     return Finding(Verdict.DOUBTFUL, record.reason, record.streak.since or record.since)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A verdict that changed on `day` (U-10); `since` is the first day of the new state."""
 
     key: UrlKey
@@ -108,8 +108,7 @@ class Claims(NamedTuple):
 NO_CLAIMS: Final = Claims()
 
 
-@dataclass(frozen=True, slots=True)
-class Grounds:
+class Grounds(Struct, frozen=True):
     """The streak on which "dead" rests, or for which it waits, of the URL itself or (`of_host`) of its host.
 
     `days` of proof out of `needs_days`: of all its strikes, or only of those for which the page was missing, whichever

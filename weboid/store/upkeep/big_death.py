@@ -5,7 +5,6 @@ alarm and the word are alarms, and recorded nowhere else.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from typing import Final
 
 from msgspec import structs
@@ -59,7 +58,7 @@ def _weighing(record: HostRecord, *, longer: bool = True, width: int | None = No
     """The record with the longer span or without it, and with so many days of evidence at most."""
     known = record.streak.evidence
     known = known._replace(longer=longer, width=known.width if width is None else min(known.width, width))
-    return structs.replace(record, streak=replace(record.streak, evidence=known))
+    return structs.replace(record, streak=structs.replace(record.streak, evidence=known))
 
 
 def _as_said(record: HostRecord, word: AlarmKind, policy: Policy) -> HostRecord:
