@@ -38,26 +38,27 @@ class RevertReason(StrEnum):
 
 def link_as_json(link: LinkReport) -> dict[str, Any]:
     """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4); no codes (D-476)."""
-    record, claims, copies, finding, status = link.record, link.claims, link.copies, link.finding, link.status
+    history, streak, _, target, mime, size_kib, http, _ = link.record
+    claims, copies, status, (verdict, reason, since) = link.claims, link.copies, link.status, link.finding
     # One display and no caches: hardly two links of a page have the same record.
     return {
         "normal": link.normal,
         "host_unicode": link.host_unicode,
         "given": list(link.given),
         **_origin_as_json(link.origin),
-        "class": str(link.kind),
-        "verdict": finding.verdict.word,
-        "reason": finding.reason.word if finding.reason else link.invalid and link.invalid.value,
-        "since": _iso(finding.since),
+        "class": link.kind.value,
+        "verdict": verdict.word,
+        "reason": reason.word if reason else link.invalid and link.invalid.value,
+        "since": _iso(since),
         **_status_as_json(status),
-        "http": link.http,
-        "checked": _iso(record.checked),
+        "http": link.http if http is None else http or None,
+        "checked": _iso(history[0].last) if history else None,
         "next_check": _iso(link.due),
-        "strikes": record.streak.strikes,
+        "strikes": streak.strikes,
         "evidence": None if link.grounds is None else _grounds_as_json(link.grounds),
-        "target": record.target,
-        "mime": record.mime,
-        "size_kib": record.size_kib,
+        "target": target,
+        "mime": mime,
+        "size_kib": size_kib,
         "suspicious": link.suspicious,
         "hints": [{"kind": hint.kind.value, "since": _iso(hint.since)} for hint in link.hints],
         "flags": sorted(link.flags | {FROZEN} if link.is_frozen else link.flags),
@@ -70,8 +71,7 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
         **copies_as_json(copies),
         "copy_of": None if (copy := link.cited_copy) is None else _copy_as_json(copy),
         "history": [
-            {**_outcome_as_json(status), "first": iso(first), "last": iso(last)}
-            for status, first, last in record.history
+            {**_outcome_as_json(status), "first": iso(first), "last": iso(last)} for status, first, last in history
         ],
     }
 
