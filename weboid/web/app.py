@@ -87,8 +87,7 @@ def make_app(
     live = LiveReader(sources, budget_s=live_budget_s)
     wikis = Wikis(pool, config.farms)
     live_spam, pages = LiveSpam(spam), TargetPages(targets, live, wikis)
-    services = services_of(config.archive.services)
-    answers = Answers(pool, live, wikis, config.policy, services, today, live_spam, pages)
+    answers = Answers(pool, live, wikis, config.policy, services_of(config.archive.services), today, live_spam, pages)
     public_url = public_url.rstrip("/")
     source = public_url + address_of("source", name=source_archive.NAME)
     confirmations = Confirmations(config.people, client, config.net.user_agent)
@@ -160,11 +159,12 @@ async def _tuned_process(_: web.Application) -> AsyncIterator[None]:
     sys.setswitchinterval(usual_s)
 
 
-async def _look_for_garbage(_: web.Request, __: web.StreamResponse) -> None:
-    """Lets a garbage collection run if one is due, as a new object finds out: what an answer is made of is gone now."""
-    gc.set_threshold(*_GARBAGE)
-    set[int]()
-    gc.set_threshold(*_WITHIN)
+async def _look_for_garbage(request: web.Request, _: web.StreamResponse) -> None:
+    """Lets a garbage collection run if one is due, when the answer is sent: what it was made of is gone by then."""
+    soon = request.task.get_loop().call_soon
+    soon(gc.set_threshold, *_GARBAGE)
+    soon(set[int])  # a new object finds out
+    soon(gc.set_threshold, *_WITHIN)
 
 
 def _problem_page(wikis: Wikis, source: str) -> ProblemPage:
