@@ -1,6 +1,7 @@
 """Turns at slots: fair between accounts, bounded in number and time, and nothing is lost when callers go."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -101,6 +102,15 @@ async def test_who_would_wait_too_long_is_refused_before_it_waits() -> None:
     assert 40 < refused < 60
     assert await came(begin(slots, "calm", done)) == ["in"]
     await came(*crowd)
+
+
+async def test_of_a_crowd_that_comes_at_once_nobody_waits_in_vain() -> None:
+    slots, done = FairSlots(Capacity(2, places=4_000, wait_s=0.5)), list[str]()
+    crowd = [begin(slots, "crowd", done, hold_s=0.001) for _ in range(1_000)]
+    await let_run()
+    refused = sum(task.done() and task.exception() is not None for task in crowd)
+    assert refused > 700
+    assert Counter(await came(*crowd)) == {"Full": refused, "in": 1_000 - refused}
 
 
 async def test_in_one_turn_of_the_loop_no_more_work_begins_than_there_are_slots() -> None:

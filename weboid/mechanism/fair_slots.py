@@ -11,10 +11,13 @@ from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from time import monotonic
 from typing import Final
 
-_LATEST: Final = 0.1
+_LATEST: Final = 0.2
 """The weight of the latest turn in the mean of how long turns take."""
+_FIRST_S: Final = 0.005
+"""So long a turn is taken to last before there was one."""
 
 
 class Full(Exception):
@@ -44,7 +47,8 @@ class _Place:
 
     account: Hashable
     is_gone: Callable[[], bool]
-    let_in: asyncio.Future[None]
+    let_in: asyncio.Future[float]
+    """The moment, by the monotonic clock, from which on it has a slot."""
 
     def refuse(self) -> None:
         if not self.let_in.done():
@@ -96,8 +100,8 @@ class FairSlots:
         self._aside = 0
         self._new, self._back = _Ring(), _Ring()
         self._is_backs_turn = True
-        self._turn_s = 0.0
-        """How long a slot is held, the mean of late."""
+        self._turn_s = _FIRST_S
+        """How long it took late from giving a slot to having it free again, turns of the loop included."""
 
     async def enter(self, account: Hashable, is_gone: Callable[[], bool]) -> "HeldSlot":
         """Takes a slot; raises Full, before anything is awaited if that is known, or Gone if `is_gone` says so when its
@@ -106,28 +110,29 @@ class FairSlots:
         if _TURN.get() is not None:
             raise RuntimeError("who has a slot may not wait for another: they could wait for each other")
         loop = asyncio.get_running_loop()
+        since_s = monotonic()
         if self._may_enter and not self._new.queues and not self._back.queues:
             self.working += 1
         else:
-            if not self._has_place(account):
+            if not self.has_place(account):
                 raise Full
             place = _Place(account, is_gone, loop.create_future())
             limit = loop.call_later(self._capacity.wait_s, place.refuse)
             self.waiting += 1
             try:
-                await self._wait(self._new, place)
+                since_s = await self._wait(self._new, place)
             except Full:
                 # What was computed was wrong: turns take longer than they did, or have not ended at all.
-                self._turn_s = max(self._turn_s, self._capacity.wait_s)
+                self._turn_s += _LATEST * (self._capacity.wait_s - self._turn_s)
                 raise
             finally:
                 self.waiting -= 1
                 limit.cancel()
-        turn = HeldSlot(self, account, loop.time())
+        turn = HeldSlot(self, account, since_s)
         _TURN.set(turn)
         return turn
 
-    def _has_place(self, account: Hashable) -> bool:
+    def has_place(self, account: Hashable) -> bool:
         """Returns whether a caller of this account may wait, and would not wait too long."""
         self._new.prune(account)
         capacity, own = self._capacity, len(self._new.queues.get(account, ()))
@@ -137,46 +142,43 @@ class FairSlots:
         ahead = min(self.waiting, own * accounts + accounts - 1) + len(self._back.queues)
         return ahead * self._turn_s <= capacity.wait_s * capacity.slots
 
-    async def _wait(self, ring: _Ring, place: _Place) -> None:
+    async def _wait(self, ring: _Ring, place: _Place) -> float:
         ring.add(place)
         self._let_in()
         try:
-            await place.let_in
+            return await place.let_in
         except asyncio.CancelledError:
             if not place.let_in.cancelled() and place.let_in.exception() is None:
-                self._free()
+                self._free(place.let_in.result())
             raise
         finally:
             ring.prune(place.account)
 
-    def leave(self, held_s: float) -> None:
-        """Gives a slot back that was held for so long; the next one gets it in the next turn of the loop."""
-        self._turn_s += _LATEST * (held_s - self._turn_s)
-        asyncio.get_running_loop().call_soon(self._free)
+    def leave(self, since_s: float) -> None:
+        """Gives a slot back that was held since then; the next one gets it in the next turn of the loop."""
+        asyncio.get_running_loop().call_soon(self._free, since_s)
 
-    def _free(self) -> None:
+    def _free(self, since_s: float) -> None:
+        # By the clock itself: the time of uvloop stands still within a turn of the loop.
+        self._turn_s += _LATEST * (monotonic() - since_s - self._turn_s)
         self.working -= 1
         self._let_in()
 
-    def step_aside(self, held_s: float) -> None:
-        """Gives a slot back for a while."""
+    def step_aside(self, since_s: float) -> None:
+        """Gives a slot back for a while that was held since then."""
         self._aside += 1
-        self.leave(held_s)
+        self.leave(since_s)
 
     def stay_away(self) -> None:
         """Leaves from aside."""
         self._aside -= 1
         self._let_in()
 
-    async def come_back(self, account: Hashable) -> None:
-        """Takes a slot again, in turn with others, however long that takes. Who is cancelled meanwhile has left."""
-        if self.working < self._capacity.slots and not self._new.queues and not self._back.queues:
-            self._aside -= 1
-            self.working += 1
-            return
+    async def come_back(self, account: Hashable) -> float:
+        """Takes a slot again, in turn, however long that takes; returns since when. Who is cancelled has left."""
         place = _Place(account, lambda: False, asyncio.get_running_loop().create_future())
         try:
-            await self._wait(self._back, place)
+            return await self._wait(self._back, place)
         except asyncio.CancelledError:
             if place.let_in.cancelled():
                 self.stay_away()
@@ -192,22 +194,16 @@ class FairSlots:
             if (place := self._next()) is None:
                 return
             self.working += 1
-            place.let_in.set_result(None)
+            place.let_in.set_result(monotonic())
 
     def _next(self) -> _Place | None:
         """The next to be let in: in turn one that comes back and a new one."""
-        if self._is_backs_turn and (place := self._next_back()):
-            self._is_backs_turn = False
-            return place
-        self._is_backs_turn = True
-        if self._may_enter and (place := self._new.next()):
-            return place
-        return self._next_back()
-
-    def _next_back(self) -> _Place | None:
-        if place := self._back.next():
-            self._aside -= 1
-        return place
+        for ring in (self._back, self._new) if self._is_backs_turn else (self._new, self._back):
+            if (ring is self._back or self._may_enter) and (place := ring.next()):
+                self._is_backs_turn = ring is self._new
+                self._aside -= ring is self._back
+                return place
+        return None
 
 
 @dataclass(slots=True)
@@ -228,12 +224,7 @@ class HeldSlot:
             if self.is_aside:
                 self.slots.stay_away()
             else:
-                self.slots.leave(self.held_s)
-
-    @property
-    def held_s(self) -> float:
-        """Seconds since it got the slot."""
-        return asyncio.get_running_loop().time() - self.since_s
+                self.slots.leave(self.since_s)
 
 
 _TURN: ContextVar[HeldSlot | None] = ContextVar("turn", default=None)
@@ -250,7 +241,7 @@ async def aside() -> AsyncIterator[None]:
         yield
         return
     turn.is_aside = True
-    turn.slots.step_aside(turn.held_s)
+    turn.slots.step_aside(turn.since_s)
     try:
         yield
     except Exception:
@@ -263,8 +254,8 @@ async def aside() -> AsyncIterator[None]:
 
 async def _return(turn: HeldSlot) -> None:
     try:
-        await turn.slots.come_back(turn.account)
+        turn.since_s = await turn.slots.come_back(turn.account)
     except asyncio.CancelledError:
         turn.is_over = True
         raise
-    turn.is_aside, turn.since_s = False, asyncio.get_running_loop().time()
+    turn.is_aside = False
