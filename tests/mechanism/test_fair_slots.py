@@ -75,6 +75,17 @@ async def test_each_account_has_its_turns_in_the_order_in_which_it_came() -> Non
     assert done == ["a1", "a2", "b1", "c1", "a3", "b2"]
 
 
+async def test_who_asks_now_and_then_does_not_wait_for_a_round_of_those_who_always_do() -> None:
+    slots, done = FairSlots(Capacity(1, places=2_000, wait_s=30)), list[str]()
+    crowd = [begin(slots, f"crowd {number % 10}", done) for number in range(300)]
+    while len(done) < 50:
+        await asyncio.sleep(0)
+    calm = [begin(slots, "calm", done) for _ in range(2)]
+    await asyncio.gather(*crowd, *calm)
+    first, second = (place for place, account in enumerate(done) if account == "calm")
+    assert (first < 54, 9 <= second - first <= 11) == (True, True)
+
+
 async def test_who_waits_too_long_is_refused_and_the_others_are_not() -> None:
     slots, done = FairSlots(Capacity(1, places=100, wait_s=0.05)), list[str]()
     holder = begin(slots, "a", done, hold_s=0.3)

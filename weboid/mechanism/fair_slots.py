@@ -56,36 +56,40 @@ class _Place:
 
 
 class _Ring:
-    """Places by account; accounts take turns, and each account's own places are in the order in which they came."""
+    """Places by account; accounts take turns, and each account's own places are in the order in which they came.
+
+    One that had no turn in this round goes first: who asks now and then does not wait for a round of those who always
+    do.
+    """
 
     def __init__(self) -> None:
         self.queues: dict[Hashable, deque[_Place]] = {}
-        """In the order of their turns; places that were settled otherwise are dropped when they come first."""
+        """In the order of their turns; one without places has had its turn in this round."""
+        self.fresh: deque[Hashable] = deque()
+        """Accounts without a turn in this round."""
 
     def add(self, place: _Place) -> None:
-        self.queues.setdefault(place.account, deque()).append(place)
+        if place.account not in self.queues:
+            self.queues[place.account] = deque()
+            self.fresh.append(place.account)
+        self.queues[place.account].append(place)
 
     def next(self) -> _Place | None:
         """Removes the place whose turn it is; None if nobody waits."""
         while self.queues:
-            account = next(iter(self.queues))
+            account = self.fresh.popleft() if self.fresh else next(iter(self.queues))
             self.prune(account)
-            if queue := self.queues.pop(account, None):
-                place = queue.popleft()
-                if queue:
-                    self.queues[account] = queue
-                return place
+            if queue := self.queues.pop(account):
+                self.queues[account] = queue
+                return queue.popleft()
         return None
 
     def prune(self, account: Hashable) -> None:
         """Drops an account's first places that are settled, or whose callers have gone."""
-        if (queue := self.queues.get(account)) is None:
-            return
+        queue = self.queues.get(account, ())
         while queue and (queue[0].let_in.done() or queue[0].is_gone()):
             if not (place := queue.popleft()).let_in.done():
                 place.let_in.set_exception(Gone())
-        if not queue:
-            del self.queues[account]
 
 
 class FairSlots:
@@ -136,11 +140,11 @@ class FairSlots:
         """Returns whether a caller of this account may wait, and would not wait too long."""
         self._new.prune(account)
         capacity, own = self._capacity, len(self._new.queues.get(account, ()))
-        accounts = len(self._new.queues) + (own == 0)
+        accounts = len(self._new.queues) + (account not in self._new.queues)
         if self.waiting >= 2 * capacity.places or own >= max(capacity.places // accounts, 1):
             return False
-        ahead = min(self.waiting, own * accounts + accounts - 1) + len(self._back.queues)
-        return ahead * self._turn_s <= capacity.wait_s * capacity.slots
+        ahead = own * accounts + accounts - 1 if account in self._new.queues else len(self._new.fresh)
+        return (min(self.waiting, ahead) + len(self._back.queues)) * self._turn_s <= capacity.wait_s * capacity.slots
 
     async def _wait(self, ring: _Ring, place: _Place) -> float:
         ring.add(place)
