@@ -12,7 +12,6 @@ from aiohttp.typedefs import Handler, Middleware
 
 from weboid.core.verdict.report_json import VERSION
 from weboid.errors import NotFound, StoreError
-from weboid.mechanism.bounded import BoundedMap
 from weboid.web.formats import html
 from weboid.web.formats.machine_format import SCRIPT_TYPE, payload_format, problem_script
 from weboid.web.http.rendered import Rendered
@@ -29,9 +28,6 @@ _HTTP_KEYS: Final = {405: "method", 400: "request", 413: "too-long", 414: "too-l
 _REFUSALS: Final = (429, 503)
 _HELD_S: Final = (0.15, 0.2)
 """For so long refusals are held back: some callers come again at once (O-8)."""
-_AGAIN_S: Final = 1.0
-"""So long, the shortest Retry-After, the same request of a caller gets its refusal again before anything is done."""
-_MOST_REFUSED: Final = 5_000
 _TYPES: Final = {each: payload_format(each).content_type for each in (Format.JSON, Format.XML)} | {
     Format.HTML: html.CONTENT_TYPE,
     Format.JS: SCRIPT_TYPE,
@@ -50,10 +46,6 @@ class Errors:
 
     problem_page: ProblemPage
     _rendered: Rendered = field(default_factory=Rendered)
-    _refused: BoundedMap[int, tuple[float, int, Any, dict[str, str]]] = field(
-        default_factory=lambda: BoundedMap(_MOST_REFUSED)
-    )
-    """By request: until when it is refused, and the status, body and headers of that."""
 
     @property
     def middleware(self) -> Middleware:
@@ -61,18 +53,10 @@ class Errors:
 
         @web.middleware
         async def errors(request: web.Request, handler: Handler) -> web.StreamResponse:
-            asked = hash((request.remote, request.method, request.raw_path, request.raw_headers))
-            clock = asyncio.get_running_loop().time
-            if (known := self._refused.get(asked)) is not None and clock() < known[0]:
-                response = web.Response(status=known[1], body=known[2], headers=known[3])
-            else:
-                try:
-                    return await handler(request)
-                except Exception as error:
-                    response = await self._answer_to(request, error)
-                    if isinstance(error, Problem) and error.retry_s:
-                        headers = dict(response.headers)
-                        self._refused[asked] = clock() + _AGAIN_S, response.status, response.body, headers
+            try:
+                return await handler(request)
+            except Exception as error:
+                response = await self._answer_to(request, error)
             if response.status in _REFUSALS:
                 await asyncio.sleep(uniform(*_HELD_S))
             return response

@@ -16,7 +16,7 @@ from aiohttp.typedefs import Handler
 from support.waiting import until
 from support.webservice import Site, open_service
 
-from weboid.mechanism.fair_slots import Capacity
+from weboid.mechanism.fair_slots import Capacity, FairSlots
 from weboid.web.errors import Errors
 from weboid.web.http import lanes
 from weboid.web.http.lanes import CAPACITIES, CONNECTIONS, LANES, Lanes, lanes_of
@@ -68,8 +68,13 @@ async def busy(form: Handler = _no_form) -> AsyncIterator[Busy]:
     async def problem_page(_: web.Request, problem: Problem, say: Messages) -> str:
         return problem.key
 
+    @web.middleware
+    async def admitted(request: web.Request, handler: Handler) -> web.StreamResponse:
+        service.lanes.admit(request)
+        return await handler(request)
+
     service = Busy()
-    app = web.Application(middlewares=[Errors(problem_page).middleware, service.lanes.middleware])
+    app = web.Application(middlewares=[Errors(problem_page).middleware, admitted, service.lanes.middleware])
     app[LANES] = service.lanes
     app.router.add_post("/search", service.search)
     app.router.add_get("/search", service.form)
@@ -159,17 +164,18 @@ async def test_a_refusal_is_in_the_format_of_the_address_and_costs_nothing(datab
         assert 'weboid_web_shed_total{lane="pages"}' in (await site.fetch("/metrics"))[1]
 
 
-async def test_the_same_request_is_refused_again_at_once_before_anything_else_is_done(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("weboid.web.errors._AGAIN_S", 60.0)
-    monkeypatch.setitem(CAPACITIES, Lane.PAGES, Capacity(slots=0, places=0, wait_s=0))
-    shed: list[str] = []
+async def test_who_is_refused_is_so_before_a_form_is_received_and_no_more_once_there_is_room() -> None:
     async with busy() as service, aiohttp.ClientSession() as client:
-        monkeypatch.setattr(service.lanes, "_shed", shed.append)
-        answers = [await status_of(client, "GET", f"{service.url}/api/page{query}") for query in ("", "", "?a=1")]
-    assert ({status for status, _ in answers}, shed) == ({503}, ["pages", "pages"])
-    assert answers[0] == answers[1]
+        service.lanes.slots[Lane.PAGES] = FairSlots(Capacity(slots=0, places=0, wait_s=0))
+        host, port = service.url.removeprefix("http://").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        head = "POST /api/page HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        writer.write(f"{head}Content-Length: 1000\r\n\r\nurls=".encode())
+        assert (await reader.readline()).split()[1] == b"503"
+        writer.close()
+        assert (await status_of(client, "GET", f"{service.url}/api/page"))[0] == 503
+        service.lanes.slots[Lane.PAGES] = FairSlots(CAPACITIES[Lane.PAGES])
+        assert await status_of(client, "GET", f"{service.url}/api/page") == (200, 0)
 
 
 async def test_an_answer_from_the_cache_needs_no_turn_of_pages(

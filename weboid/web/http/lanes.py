@@ -100,23 +100,31 @@ class Lanes:
 
         return in_turn
 
+    def admit(self, request: web.Request) -> None:
+        """Raises Problem 503 if the request would not get a slot of its lane in time."""
+        if not self.slots[lane := lane_of(request)].has_place(account_of(request)):
+            raise self._refusal(request, lane)
+
     async def enter(self, request: web.Request, lane: Lane) -> None:
         """Takes a slot of the lane, and leaves that of another; raises Problem 503 if there is none in time."""
-        if (left := request.get(_TURN)) is not None:
+        if left := request.get(_TURN):
             left.end()
         try:
             request[_TURN] = await self.slots[lane].enter(
                 account_of(request), lambda: request.transport is None or request.transport.is_closing()
             )
-            return
-        except (Full, Gone) as end:
+        except Full:
+            raise self._refusal(request, lane) from None
+        except Gone:
             request[FREE] = True
-            if isinstance(end, Gone):
-                raise ConnectionResetError("the caller has gone") from None
+            raise ConnectionResetError("the caller has gone") from None
+
+    def _refusal(self, request: web.Request, lane: Lane) -> Problem:
+        request[FREE] = True
         self._shed(lane.value)
         self._full[lane].met()
         self._full[lane].passed()
-        raise Problem(503, "busy", retry_s=randint(*_RETRY_S))
+        return Problem(503, "busy", retry_s=randint(*_RETRY_S))
 
 
 LANES = web.AppKey("lanes", Lanes)

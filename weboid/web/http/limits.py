@@ -67,7 +67,7 @@ def cost_of_links(links: int) -> int:
 
 
 class Limits:
-    """The limits of one web process. Without a rate (0) nobody is limited."""
+    """The limits of one web process, behind `admit`, which raises Problem. Without a rate (0) nobody is limited."""
 
     def __init__(
         self,
@@ -76,10 +76,12 @@ class Limits:
         sessions: Sessions,
         pool: Pool,
         today: Callable[[], int],
+        admit: Callable[[web.Request], None],
     ) -> None:
         self._proxies = config.proxies
         self._clients = clients
         self._sessions = sessions
+        self._admit = admit
         self.budget = Budget(pool, Rate(config.rate, max(config.burst, 1)), today) if config.rate else None
         self._failing_until_s = 0.0
         self._failing = Disturbance(log, "limits cannot be kept")
@@ -91,8 +93,9 @@ class Limits:
         @web.middleware
         async def limited(request: web.Request, handler: Handler) -> web.StreamResponse:
             client = self._clients.note(request)
-            cost = cost_of(request) if client is None else 0
             account = note_account(request, self._proxies, client=client, person=self._sessions.subject(request))
+            self._admit(request)
+            cost = cost_of(request) if client is None else 0
             if self.budget is None or cost == 0:
                 return await handler(request)
             key = await self._spend(self.budget, account, cost)
