@@ -95,6 +95,11 @@ async def test_a_full_queue_refuses_at_once_but_not_for_the_sake_of_one_accounts
     assert "calm" in done
 
 
+async def test_an_account_takes_more_than_its_share_of_places_while_there_are_some() -> None:
+    slots, done = FairSlots(Capacity(1, places=8, wait_s=30)), list[str]()
+    assert await came(*(begin(slots, name, done, hold_s=0.01) for name in "abcaaaa")) == ["in"] * 7
+
+
 async def test_who_would_wait_too_long_is_refused_before_it_waits() -> None:
     slots, done = FairSlots(Capacity(1, places=100, wait_s=0.3)), list[str]()
     assert await came(*(begin(slots, "crowd", done, hold_s=0.1) for _ in range(2))) == ["in"] * 2

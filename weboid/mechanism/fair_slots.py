@@ -32,7 +32,7 @@ class Gone(Exception):
 class Capacity:
     """`slots` work at a time, and at most `aside` more have stepped aside. Who waits does so for at most `wait_s`.
 
-    Accounts that wait share `places`; if there are ever more of them, twice as many wait in all.
+    Accounts that wait share `places` once all are taken; up to twice as many wait in all then.
     """
 
     slots: int
@@ -141,7 +141,7 @@ class FairSlots:
         self._new.prune(account)
         capacity, own = self._capacity, len(self._new.queues.get(account, ()))
         accounts = len(self._new.queues) + (account not in self._new.queues)
-        if self.waiting >= 2 * capacity.places or own >= max(capacity.places // accounts, 1):
+        if self.waiting >= (capacity.places if own >= max(capacity.places // accounts, 1) else 2 * capacity.places):
             return False
         ahead = own * accounts + accounts - 1 if account in self._new.queues else len(self._new.fresh)
         return (min(self.waiting, ahead) + len(self._back.queues)) * self._turn_s <= capacity.wait_s * capacity.slots
