@@ -113,8 +113,7 @@ class FairSlots:
         """
         if _TURN.get() is not None:
             raise RuntimeError("who has a slot may not wait for another: they could wait for each other")
-        loop = asyncio.get_running_loop()
-        since_s = monotonic()
+        loop, since_s = asyncio.get_running_loop(), monotonic()
         if self._may_enter and not self._new.queues and not self._back.queues:
             self.working += 1
         else:

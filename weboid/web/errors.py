@@ -3,8 +3,8 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from random import uniform
 from typing import Any, Final
 
 from aiohttp import hdrs, web
@@ -12,8 +12,10 @@ from aiohttp.typedefs import Handler, Middleware
 
 from weboid.core.verdict.report_json import VERSION
 from weboid.errors import NotFound, StoreError
+from weboid.mechanism.fair_slots import Capacity, FairSlots, Full
 from weboid.web.formats import html
 from weboid.web.formats.machine_format import SCRIPT_TYPE, payload_format, problem_script
+from weboid.web.http.callers import account_of
 from weboid.web.http.rendered import Rendered
 from weboid.web.http.respond import body_of, html_language, machine_language, sent
 from weboid.web.request.accept import Format
@@ -26,8 +28,10 @@ log = logging.getLogger(__name__)
 
 _HTTP_KEYS: Final = {405: "method", 400: "request", 413: "too-long", 414: "too-long"}
 _REFUSALS: Final = (429, 503)
-_HELD_S: Final = (0.15, 0.2)
+_HELD_S: Final = 0.1
 """For so long refusals are held back: some callers come again at once (O-8)."""
+_SENT: Final = Capacity(slots=2, places=5_000, wait_s=2.0)
+"""Refusals sent in one turn of the loop; all are after two more seconds."""
 _TYPES: Final = {each: payload_format(each).content_type for each in (Format.JSON, Format.XML)} | {
     Format.HTML: html.CONTENT_TYPE,
     Format.JS: SCRIPT_TYPE,
@@ -46,6 +50,7 @@ class Errors:
 
     problem_page: ProblemPage
     _rendered: Rendered = field(default_factory=Rendered)
+    _sending: FairSlots = field(default_factory=lambda: FairSlots(_SENT))
 
     @property
     def middleware(self) -> Middleware:
@@ -58,7 +63,9 @@ class Errors:
             except Exception as error:
                 response = await self._answer_to(request, error)
             if response.status in _REFUSALS:
-                await asyncio.sleep(uniform(*_HELD_S))
+                await asyncio.sleep(_HELD_S)
+                with suppress(Full):
+                    (await self._sending.enter(account_of(request), lambda: False)).end()
             return response
 
         return errors
