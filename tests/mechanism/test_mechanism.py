@@ -10,10 +10,10 @@ from support.waiting import until
 
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.breaker import Admission, Breaker
-from weboid.mechanism.deadlines import PER_S, Deadlines
 from weboid.mechanism.disturbance import Disturbance
 from weboid.mechanism.pauses import GrowingPause
 from weboid.mechanism.single_flight import SingleFlight
+from weboid.net.deadlines import PER_S, Deadlines
 
 
 def test_a_pause_doubles_up_to_its_limit_and_begins_anew_never_longer_than_the_longest() -> None:

@@ -9,8 +9,8 @@ from support.misbehaving import Asked, serve
 
 from weboid.config import NetConfig
 from weboid.core.record.reasons import Reason
-from weboid.mechanism.deadlines import Deadlines
 from weboid.net import connection, engine
+from weboid.net.deadlines import Deadlines
 from weboid.net.exchange import Reply, Request
 from weboid.net.faults import fault_of
 from weboid.net.response_parser import ResponseParser

@@ -10,7 +10,7 @@ import ssl
 from collections.abc import Callable
 from typing import Final
 
-from weboid.mechanism.deadlines import Deadlines
+from weboid.net.deadlines import Deadlines
 from weboid.net.dial import NotConnected
 from weboid.net.response_parser import ResponseParser
 from weboid.net.watch import READ, WRITE, Watch

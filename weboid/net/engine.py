@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 from weboid.config import NetConfig
 from weboid.core.url.hosts import is_ip
 from weboid.mechanism.bounded import BoundedMap
-from weboid.mechanism.deadlines import Deadlines
 from weboid.net.connection import BODY_S, HttpConnection
+from weboid.net.deadlines import Deadlines
 from weboid.net.dial import KEEP_ALIVE_S, Dial, NotConnected, ipv6_is_routed, trusting_context
 from weboid.net.dns import Resolver
 from weboid.net.exchange import MostBytes, Reply, Request
