@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from time import sleep
 
 import pytest
 
@@ -75,6 +76,26 @@ async def test_who_asks_now_and_then_does_not_wait_for_a_round_of_those_who_alwa
     first, second = (place for place, account in enumerate(done) if account == "calm")
     assert first < 54
     assert 9 <= second - first <= 11
+
+
+async def test_who_waits_for_something_else_takes_no_slot_from_others_while_the_loop_is_on_time() -> None:
+    slots, done = FairSlots(Capacity(1, places=9, wait_s=30, aside=9, spared=2)), list[str]()
+    waiting = [begin(slots, "a", done, hold_s=hold_s) for hold_s in (0.6, 0.5, 0.4)]
+    await asyncio.sleep(0.3)
+    assert (slots.working, slots.waiting) == (1, 0)
+    await asyncio.gather(begin(slots, "b", done), *waiting)
+    assert done == ["a", "b", "a", "a"]
+    assert (slots.working, slots.waiting) == (0, 0)
+
+
+async def test_nobody_is_spared_while_the_loop_is_late() -> None:
+    slots, done = FairSlots(Capacity(1, places=9, wait_s=30, aside=9, spared=2)), list[str]()
+    tasks = [begin(slots, "a", done, hold_s=0.7) for _ in range(2)]
+    for _ in range(12):
+        await asyncio.sleep(0)
+        asyncio.get_running_loop().call_soon(sleep, 0.03)
+    assert (slots.working, slots.waiting) == (1, 1)
+    await asyncio.gather(*tasks)
 
 
 async def test_who_waits_too_long_is_refused_and_the_others_are_not() -> None:

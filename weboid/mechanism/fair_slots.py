@@ -18,6 +18,10 @@ _LATEST: Final = 0.2
 """The weight of the latest turn in the mean of how long turns take."""
 _FIRST_S: Final = 0.005
 """So long a turn is taken to last before there was one."""
+_LONG_S: Final = 0.05
+"""Who holds a slot for so long while the loop is late by no more than …"""
+_LATE_S: Final = 0.01
+"""… waits for something else, such as a slow database."""
 
 
 class Full(Exception):
@@ -32,13 +36,15 @@ class Gone(Exception):
 class Capacity:
     """`slots` work at a time, and at most `aside` more have stepped aside. Who waits does so for at most `wait_s`.
 
-    Accounts that wait share `places` once all are taken; up to twice as many wait in all then.
+    Accounts that wait share `places` once all are taken; up to twice as many wait in all then. Of those who hold a slot
+    for long though the loop is on time, `spared` take none from others: the processor is not what they wait for.
     """
 
     slots: int
     places: int
     wait_s: float
     aside: int = 0
+    spared: int = 0
 
 
 @dataclass(eq=False, slots=True)
@@ -101,7 +107,7 @@ class FairSlots:
         """The number of slots in use."""
         self.waiting = 0
         """The number of those who wait for their first slot; who comes back is never refused, and not counted."""
-        self._aside = 0
+        self._aside = self._spared = 0
         self._new, self._back = _Ring(), _Ring()
         self._is_backs_turn = True
         self._turn_s = _FIRST_S
@@ -131,7 +137,8 @@ class FairSlots:
             finally:
                 self.waiting -= 1
                 limit.cancel()
-        turn = HeldSlot(self, account, since_s)
+        turn = HeldSlot(self, account)
+        turn.begin(since_s)
         _TURN.set(turn)
         return turn
 
@@ -166,6 +173,17 @@ class FairSlots:
         self._turn_s += _LATEST * (monotonic() - since_s - self._turn_s)
         self.working -= 1
         self._let_in()
+
+    def spare(self, since_s: float) -> bool:
+        """Gives back the slot of somebody who waits; False if too many are spared already."""
+        if is_spared := self._spared < self._capacity.spared:
+            self._spared += 1
+            self.step_aside(since_s)
+        return is_spared
+
+    def end_sparing(self) -> None:
+        """Notes that one who was spared has ended, or steps aside by itself."""
+        self._spared -= 1
 
     def step_aside(self, since_s: float) -> None:
         """Gives a slot back for a while that was held since then."""
@@ -215,19 +233,48 @@ class HeldSlot:
 
     slots: FairSlots
     account: Hashable
-    since_s: float
     is_aside: bool = False
     is_over: bool = False
+    _since_s: float = 0.0
+    _is_spared: bool = False
+    _look: asyncio.TimerHandle | None = None
+
+    def begin(self, since_s: float) -> None:
+        """Notes since when the slot is held."""
+        self._since_s, self.is_aside = since_s, False
+        self._look_later()
+
+    def step_aside(self) -> None:
+        """Gives the slot back for a while."""
+        self.is_aside = True
+        if not self._was_spared():
+            self.slots.step_aside(self._since_s)
 
     def end(self) -> None:
         """Gives the slot back permanently."""
         _TURN.set(None)
         if not self.is_over:
             self.is_over = True
-            if self.is_aside:
+            if self._was_spared() or self.is_aside:
                 self.slots.stay_away()
             else:
-                self.slots.leave(self.since_s)
+                self.slots.leave(self._since_s)
+
+    def _look_later(self) -> None:
+        self._look = asyncio.get_running_loop().call_later(_LONG_S, self._spare, monotonic() + _LONG_S)
+
+    def _spare(self, due_s: float) -> None:
+        self._is_spared = monotonic() - due_s <= _LATE_S and self.slots.spare(self._since_s)
+        if not self._is_spared:
+            self._look_later()
+
+    def _was_spared(self) -> bool:
+        if self._look is not None:
+            self._look.cancel()
+        if was_spared := self._is_spared:
+            self._is_spared = False
+            self.slots.end_sparing()
+        return was_spared
 
 
 _TURN: ContextVar[HeldSlot | None] = ContextVar("turn", default=None)
@@ -243,8 +290,7 @@ async def aside() -> AsyncIterator[None]:
     if turn is None or turn.is_aside or turn.is_over:
         yield
         return
-    turn.is_aside = True
-    turn.slots.step_aside(turn.since_s)
+    turn.step_aside()
     try:
         yield
     except Exception:
@@ -257,8 +303,7 @@ async def aside() -> AsyncIterator[None]:
 
 async def _return(turn: HeldSlot) -> None:
     try:
-        turn.since_s = await turn.slots.come_back(turn.account)
+        turn.begin(await turn.slots.come_back(turn.account))
     except asyncio.CancelledError:
         turn.is_over = True
         raise
-    turn.is_aside = False

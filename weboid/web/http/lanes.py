@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 CAPACITIES: Final = {
     Lane.FILES: Capacity(slots=1, places=2_000, wait_s=0.25, aside=400),
     Lane.HEALTH: Capacity(slots=1, places=200, wait_s=1.0, aside=400),
-    Lane.PAGES: Capacity(slots=2, aside=400, places=100, wait_s=1.0),
+    Lane.PAGES: Capacity(slots=2, aside=400, places=100, wait_s=1.0, spared=4),
     Lane.LARGE: Capacity(slots=1, places=32, wait_s=5.0, aside=8),
     Lane.SEARCH: Capacity(slots=2, places=8, wait_s=5.0, aside=8),
     Lane.LISTS: Capacity(slots=2, places=32, wait_s=2.0, aside=14),
@@ -40,9 +40,9 @@ CAPACITIES: Final = {
     Lane.PEOPLE: Capacity(slots=3, places=32, wait_s=5.0, aside=29),
 }
 """More slots for pages would not answer more: their work is the processor's, and each one slows all others down
-(D-172)."""
+(D-172). Some are spared while it is the database that is slow."""
 
-CONNECTIONS: Final = sum(each.slots for each in CAPACITIES.values()) + MOST_AT_ONCE + 5
+CONNECTIONS: Final = sum(each.slots + each.spared for each in CAPACITIES.values()) + MOST_AT_ONCE + 5
 """To the database, of one process: one for each slot, those that limits need, and some for all that takes no turn."""
 
 _TURN: Final = web.RequestKey("turn", HeldSlot)
