@@ -289,11 +289,9 @@ async def test_one_purchase_is_enough_for_all_who_wait_for_it(
 async def spent(pool: Pool) -> int:
     """How many units, at one a minute, the only account has not earned again."""
     async with pool.connection() as conn:
-        row = await (
-            await conn.execute("SELECT extract(epoch FROM free - clock_timestamp())::float8 FROM throttle")
-        ).fetchone()
-    assert row
-    return ceil(float(row[0]) / 60)
+        found = await conn.execute("SELECT extract(epoch FROM free - clock_timestamp())::float8 FROM throttle")
+        ((left_s,),) = await found.fetchall()
+    return ceil(float(left_s) / 60)
 
 
 async def test_what_an_answer_cost_in_addition_is_paid_later(database: str) -> None:

@@ -12,7 +12,6 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from support.webservice import Site, open_service
 
-from weboid.mechanism import slices
 from weboid.mechanism.fair_slots import Capacity
 from weboid.web.formats import html
 from weboid.web.health.metrics import Metrics
@@ -102,7 +101,7 @@ async def test_an_answer_about_a_page_waits_for_others_three_times_at_most(
         return await _Counted(handler(request), waits)
 
     monkeypatch.setattr(Metrics, "middleware", property(lambda _: counted))
-    monkeypatch.setattr(slices, "SLICE_S", 60.0)  # on a slow machine it would let others run, too
+    monkeypatch.setattr("weboid.mechanism.slices.SLICE_S", 60.0)  # on a slow machine it would let others run, too
     async with open_service(database, tmp_path) as site:
         for path in ("/api/page", "/externalLinkInfo"):
             waits.clear()
