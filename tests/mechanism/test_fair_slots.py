@@ -76,7 +76,7 @@ async def test_who_asks_now_and_then_does_not_wait_for_a_round_of_those_who_alwa
 @pytest.mark.parametrize("is_late", [False, True])
 async def test_who_waits_for_something_else_takes_no_slot_from_others_unless_the_loop_is_late(is_late: bool) -> None:
     slots, done = FairSlots(Capacity(1, places=9, wait_s=30, aside=9, spared=2)), list[str]()
-    tasks = [begin(slots, "a", done, hold_s=0.7) for _ in range(4)]
+    tasks = [begin(slots, "a", done, hold_s=1.5) for _ in range(4)]
     for _ in range(12):
         await asyncio.sleep(0 if is_late else 0.03)
         asyncio.get_running_loop().call_soon(sleep, 0.03 if is_late else 0)
