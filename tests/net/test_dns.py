@@ -219,7 +219,7 @@ async def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert server.asked.count("A 0.test") == 2
 
 
-@pytest.mark.parametrize("name", ["localhost", "printer", "127.1", "0x7f.1", "a..b.test", "x" * 70 + ".test"])
+@pytest.mark.parametrize("name", ["localhost", "printer", "127.1", "0x7f.1", "a..b.test", "x" * 70 + ".test", "\u3002"])
 async def test_no_name_is_answered_by_the_machine_itself(name: str) -> None:
     async with resolving({}) as (resolver, _):
         with pytest.raises(LookupFailed) as failed:

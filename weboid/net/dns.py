@@ -250,18 +250,20 @@ class Resolver(AbstractResolver):
     def _send(self) -> None:
         """Sends queries, as many as have room in the burst: those that were sent long ago are no part of it."""
         now, crowd = self._loop.time(), self._crowd
-        while self._wanted and (len(crowd) < _BURST or next(iter(crowd.values())) <= now - _BURST_S):
-            if len(crowd) == _BURST:
-                del crowd[next(iter(crowd))]
-            if self._channels[-1].begun >= LOOKUPS_A_CHANNEL:
-                self._channels[-1].retire()
-                self._channels = [*(each for each in self._channels if not each.is_closed), self._new_channel()]
-            query, limit_s = self._wanted.popleft()
-            crowd[query] = now
-            self._channels[-1].ask(query, now + limit_s, partial(self._answered, query))
-        if self._sending:
-            self._sending.cancel()
-        self._sending = self._loop.call_later(_BURST_S, self._send) if self._wanted else None
+        try:
+            while self._wanted and (len(crowd) < _BURST or next(iter(crowd.values())) <= now - _BURST_S):
+                if len(crowd) == _BURST:
+                    del crowd[next(iter(crowd))]
+                if self._channels[-1].begun >= LOOKUPS_A_CHANNEL:
+                    self._channels[-1].retire()
+                    self._channels = [*(each for each in self._channels if not each.is_closed), self._new_channel()]
+                query, limit_s = self._wanted.popleft()
+                crowd[query] = now
+                self._channels[-1].ask(query, now + limit_s, partial(self._answered, query))
+        finally:  # also if no channel can be opened now
+            if self._sending:
+                self._sending.cancel()
+            self._sending = self._loop.call_later(_BURST_S, self._send) if self._wanted else None
 
     def _answered(self, query: _Query, found: _Found) -> None:
         self._crowd.pop(query, None)
@@ -341,8 +343,8 @@ class _Channel:
         self._tick_soon()
         try:
             self._ares.query(*query, callback=partial(self._end, answered))
-        except AresError as wrong:
-            self._end(answered, None, int(wrong.args[0]))
+        except (AresError, UnicodeError) as wrong:
+            self._end(answered, None, wrong.args[0] if isinstance(wrong, AresError) else ares.ARES_EBADNAME)
 
     def _end(self, answered: Callable[[_Found], None], result: DNSResult | None, code: int | None) -> None:
         if self._open.pop(answered, None) is not None:
