@@ -1,38 +1,28 @@
 """What an editor would revert for its form: faults found by reading the diffs of real articles of many wikis."""
 
 import json
-from typing import Any
+from functools import reduce
 
 import pytest
 from support.repairs import COPY, NOW, URL, known, repaired
 
+from weboid.assets import toml_next_to
 from weboid.bot.repair import repair
 from weboid.core.wikitext.settings import parse_settings
 
 _CITED = f"url={URL}|title=A"
-_ARABIC: dict[str, Any] = {
-    "dbname": "arwiki@WMF",
-    "lang": "ar",
-    "date": "d MMMM y",
-    "cite": {
-        "names": ["Cite web", "استشهاد ويب"],
-        "url": ["مسار", "url"],
-        "title": ["عنوان", "title"],
-        "access_date": ["تاريخ الوصول", "accessdate", "access-date"],
-        "archive_url": ["مسار أرشيف", "archiveurl", "archive-url"],
-        "archive_date": ["تاريخ أرشيف", "archivedate", "archive-date"],
-    },
-    "dead_tag": {"names": ["Dead link"], "write": "{{Dead link}}", "place": "after"},
-    "archive_template": {
-        "names": ["Webarchive"],
-        "write": "{{Webarchive|url={archive_url}|date={archive_date}}}",
-        "place": "after",
-    },
-}
+_CASES = toml_next_to(__file__)
 
 
 def in_arabic(text: str) -> str:
-    return repair(text, parse_settings(json.dumps(_ARABIC)), known(), now=NOW).text
+    return repair(text, parse_settings(json.dumps(_CASES["arabic"])), known(), now=NOW).text
+
+
+@pytest.mark.parametrize(("wiki", "before", "after"), _CASES["names"])
+def test_citations_are_known_by_all_names_of_templates_and_parameters(wiki: str, before: str, after: str) -> None:
+    values = {"$ADDED": _CASES["added"][wiki], "$COPY": COPY, "$URL": URL}
+    before, after = (reduce(lambda text, pair: text.replace(*pair), values.items(), each) for each in (before, after))
+    assert repaired(before, wiki) == (after or before)
 
 
 def test_the_day_of_a_statement_is_written_like_the_other_days_of_its_citation() -> None:
