@@ -103,6 +103,18 @@ def test_a_plain_dump_cut_inside_its_rows_is_never_taken_for_a_whole_one(rows: l
         read(whole[: data.draw(st.integers(first, last))])
 
 
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])  # as in netz98/n98-magerun2#2022 and frappe/frappe#5365
+def test_a_file_that_is_in_order_is_no_whole_dump_if_its_program_was_cut_short(pack: Callable[[bytes], bytes]) -> None:
+    body = dumped([(1, "x", 0.5, b"", "y")], lines=True, doubled=False, statement_rows=1)
+    begun = b"/*!40111 SET @OLD_SQL_NOTES=@@SQL_NOTES, SQL_NOTES=0 */;\n" + body
+    for cut in (body.index(b"INSERT"), body.index(b"UNLOCK"), len(body)):
+        with pytest.raises(SourceError, match="ends before the dump does"):
+            read(pack(begun[: cut - len(body) or len(begun)]))
+    for chunk_bytes in (64, 1 << 18):
+        whole = begun + b"/*!40111 SET SQL_NOTES=@OLD_SQL_NOTES */;\n"
+        assert read(pack(whole), chunk_bytes=chunk_bytes) == [("y", "1", "x")]
+
+
 @pytest.mark.parametrize(
     "pack", [bytes, gzip.compress, bz2.compress, lambda data: gzip.compress(data[:99]) + gzip.compress(data[99:])]
 )

@@ -33,6 +33,9 @@ _FOREIGN: Final = "-"
 _BEGINNING_OF_ROWS: Final = re.compile(r"(?:[IiRr].{0,200})?")
 _COLUMN: Final = re.compile(r"^\s*`([^`]+)` (\w+)", re.MULTILINE)
 _ESCAPE: Final = re.compile(r"\\(.)|''", re.DOTALL)
+_SAVED: Final = "SET @OLD_SQL_NOTES="
+"""In the head of a dump, which restores this variable in its last lines, where ``gzip`` may end a file in order."""
+_RESTORED: Final = "=@OLD_SQL_NOTES"
 _ESCAPED: Final = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 
@@ -165,17 +168,23 @@ def _unescaped(escape: re.Match[str]) -> str:
 def _texts(path: Path, progress: Callable[[int], None]) -> Iterator[str]:
     """The decompressed text of a file in chunks."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    before, is_open = "", False
     try:
         with path.open("rb") as packed:
             try:
                 with _unpacked(packed) as plain:
                     while chunk := plain.read(_CHUNK_BYTES):
                         progress(packed.tell())
-                        yield decoder.decode(chunk)
+                        text = decoder.decode(chunk)
+                        is_open = (is_open or _SAVED in text) and _RESTORED not in before + text
+                        before = text[-len(_RESTORED) :]
+                        yield text
             except (EOFError, OSError, zlib.error) as error:
                 raise SourceError(f"{path}: damaged near byte {packed.tell()}: {error}; fetch it again") from error
     except OSError as error:
         raise SourceError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if is_open:
+        raise SourceError(f"{path}: ends before the dump does, though not damaged; make or fetch it again")
 
 
 def _unpacked(packed: IO[bytes]) -> IO[bytes]:
