@@ -42,6 +42,7 @@ async def answer_after(session: aiohttp.ClientSession, *answers: Exchange) -> tu
         broken(body=b"[" * 100_000),
         broken(body=b"[1]"),
         exchange(QUESTION, {"error": {"code": "internal_api_error_DBQueryError", "info": "?"}}),
+        exchange(QUESTION, {"error": {"code": "cirrussearch-too-busy-error"}}),  # goldsmith/Wikipedia#98, #220, #271
     ],
 )
 async def test_a_passing_trouble_is_asked_again(session: aiohttp.ClientSession, first: Exchange) -> None:

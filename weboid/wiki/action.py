@@ -20,7 +20,7 @@ from weboid.net.guard import refusal_in
 
 _ENVELOPE: Final = {"action": "query", "format": "json", "formatversion": "2", "maxlag": "5"}
 _BUSY_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
-_BUSY_ERRORS: Final = ("maxlag", "ratelimited", "readonly", "internal_api_error_")
+_BUSY_ERRORS: Final = ("maxlag", "ratelimited", "readonly", "internal_api_error_", "cirrussearch-too-busy")
 _LONGEST_GET: Final = 2000
 """Longer queries (fifty titles in a script of three bytes a letter) are sent by POST: servers cut long addresses."""
 
