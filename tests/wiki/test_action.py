@@ -49,6 +49,12 @@ async def test_a_passing_trouble_is_asked_again(session: aiohttp.ClientSession, 
     assert await answer_after(session, first, FINE) == ({"batchcomplete": True}, 2)
 
 
+async def test_byte_order_marks_around_an_answer_do_not_count(session: aiohttp.ClientSession) -> None:
+    bom = b"\xef\xbb\xbf"  # of PHP files that begin or end with one, as in Szmyk/mediawiki-discord#7
+    answer = broken(body=bom + bom + b'{"batchcomplete": true}\r\n' + bom)
+    assert await answer_after(session, answer) == ({"batchcomplete": True}, 1)
+
+
 @pytest.mark.parametrize("trouble", [MAXLAG, broken(502), broken(body=b"?")])
 async def test_a_lasting_trouble_ends_after_the_last_try(session: aiohttp.ClientSession, trouble: Exchange) -> None:
     async with open_wiki_replay([trouble]) as replay:

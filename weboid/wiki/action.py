@@ -132,7 +132,7 @@ class ActionApi:
 
     def _judged(self, body: bytes, headers: Mapping[str, str]) -> dict[str, Any] | _Busy:
         try:
-            answer = json.loads(body)
+            answer = json.loads(body.strip(b"\xef\xbb\xbf \r\n"))
         except (ValueError, RecursionError):
             return _Busy(f"answered with something that is not JSON ({body[:40]!r} …)")
         match answer:
