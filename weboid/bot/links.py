@@ -60,8 +60,8 @@ class RepairableLink:
     """The address of the copy, where that stands in the place of the URL."""
     dead_tags: list[TemplateNode] = field(default_factory=list)
     archives: list[ArchiveMark] = field(default_factory=list)
-    copy_behind: str | None = None
-    """The address of a copy of it that is the next link, such as ``([https://web.archive.org/… archived])``."""
+    copy_next: str | None = None
+    """The address of a copy of it that is the link next to it, such as ``([https://web.archive.org/… archived])``."""
     is_paid: bool = False
     is_ignored: bool = False
 
@@ -82,7 +82,7 @@ class RepairableLink:
             return None if copy is None else copy.address
         if self.wrapped is not None:
             return self.wrapped
-        return self.archives[0].address if self.archives else self.copy_behind
+        return self.archives[0].address if self.archives else self.copy_next
 
 
 class _Spanned(NamedTuple):

@@ -72,17 +72,18 @@ class _LinkFinder:
             return None
         kind = LinkForm.BARE if node.label is None else LinkForm.BRACKETED
         original = original_in(node.url)
-        if original is not None:
-            self._note_copy(node, original)
-        return RepairableLink(
+        link = RepairableLink(
             kind, node.start, node.end, original or node.url, node.spot, node=node, wrapped=original and node.url
         )
+        self._note_copy(link)
+        return link
 
-    def _note_copy(self, node: LinkNode, original: str) -> None:
-        """Notes a link to a copy of the link before it, which needs no other mark then."""
-        last = self._owners.before(node.start, node.spot)
-        if last is not None and last.node is not None and last.wrapped is None and is_same_link(original, last.url):
-            last.copy_behind = node.url
+    def _note_copy(self, link: RepairableLink) -> None:
+        """Notes of two links in a row, one to a copy of what the other leads to, that this needs no other mark."""
+        last = self._owners.before(link.start, link.spot)
+        if last is not None and last.node is not None and is_same_link(link.url, last.url):
+            for one, other in ((last, link), (link, last)):
+                one.copy_next = one.copy_next or (None if one.wrapped else other.wrapped)
 
     def _template(self, node: TemplateNode) -> None:
         key = name_key(node.name)

@@ -239,7 +239,7 @@ def state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> Lin
         copy = standing_of(link.wrapped, link.url, answers, writing.now)
     elif marks:
         copy = _standing_of_mark(link, answers, writing.now)
-    elif link.copy_behind is not None:
+    elif link.copy_next is not None:
         copy = CopyStanding.GOOD  # its standing is decided at its own place
     is_obsolete = bool(marks) and marks[0].obsolete is not None and link.wrapped is None
     flaw = ""
