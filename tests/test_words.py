@@ -50,7 +50,7 @@ LINES: Final = {
     "core/signs": 1_424,
     "core/url": 2_056,
     "core/verdict": 1_612,
-    "core/wikitext": 1_649,
+    "core/wikitext": 1_655,
     "crawl": 1_950,
     "demo": 2_739,
     "feed": 1_746,

@@ -11,15 +11,20 @@ def test_days_and_months_are_read_as_people_write_them_in_the_language_of_the_wi
         ("  may 7th,  2012 ", "en"), ("7. Mai 2012", "de"), ("07.05.2012", "de"), ("7. 5. 2012", "de"),
         ("7 mai 2012", "fr"), ("07/05/2012", "fr"), ("7 de maio de 2012", "pt"), ("7 de Maio de 2012", "pt"),
         ("7-5-2012", "pt"), ("7 May 2012", "pt"), ("[[7 May]] [[2012]]", "en"), ("[[May 7|7 May]], [[2012]]", "en"),
+        ("2012年5月7日", "ja"), ("2012年05月07日", "zh"), ("2012년 5월 7일", "ko"), ("7 tháng 5 năm 2012", "vi"),
+        ("ngày 7 tháng 5, 2012", "vi"), ("7 мая 2012 года", "ru"), ("7 мая 2012\u202fг.", "ru"), ("7 במאי 2012", "he"),
+        ("2012 m. gegužės 7 d.", "lt"), ("৭ মে, ২০১২", "bn"), ("७ मई २०१२", "hi"), ("7 de maig del 2012", "ca"),
+        ("7 พฤษภาคม 2555", "th"), ("7 พ.ค. พ.ศ. 2555", "th"), ("7 พฤษภาคม ค.ศ. 2012", "th"),
     ]:  # fmt: skip
         assert day_in(text, language) == _DAY
     for text, language, month in [
         ("1er mars 2012", "fr", 3), ("1º de março de 2012", "pt", 3), ("1. März 2012", "de", 3),
         ("1. Jänner 2012", "de", 1), ("1 févr. 2012", "fr", 2), ("1 fevrier 2012", "fr", 2), ("1. Sept. 2012", "de", 9),
-        ("1 set. 2012", "pt", 9), ("Sept 1, 2012", "en", 9),
+        ("1 set. 2012", "pt", 9), ("Sept 1, 2012", "en", 9), ("1 जनवरी 2012", "hi", 1), ("1 மார்ச், 2012", "ta", 3),
+        ("1 มี.ค. 2012", "th", 3), ("2012. gada 1. janvāris", "lv", 1),
     ]:  # fmt: skip
         assert day_in(text, language) == date(2012, month, 1)
-    for text in ["May 2012", "2012-05", "Mai 2012"]:
+    for text in ["May 2012", "2012-05", "Mai 2012", "2012年5月"]:
         assert day_in(text, "de") == date(2012, 5, 15)
 
 

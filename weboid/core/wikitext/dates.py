@@ -16,13 +16,18 @@ from babel import Locale
 _LONGEST: Final = 60
 _FIRST_YEAR: Final = 1990
 """There was no web before."""
-_ISO: Final = re.compile(r"([0-9]{4})-([0-9]{1,2})(?:-([0-9]{1,2}))?(?:T[0-9:.Z]*)?")
-_NUMERIC: Final = re.compile(r"([0-9]{1,2})([./-]) ?([0-9]{1,2})\2 ?([0-9]{4})")
-_WORDS: Final = re.compile(r"[0-9]+|[^\W\d_]+")
-_LINE: Final = re.compile(r"(?:(?<![0-9])[0-9]{1,4}(?![0-9])|[^\W\d_]|[\s.,])+")
+_ISO: Final = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:T[0-9:.Z]*)?")
+_CJK: Final = re.compile(r"(\d{4})[年년] ?(\d{1,2})[月월](?: ?(\d{1,2})[日일])?")
+_NUMERIC: Final = re.compile(r"(\d{1,2})([./-]) ?(\d{1,2})\2 ?(\d{4})")
+_VIETNAMESE: Final = re.compile(r"(?:ngày )?(\d{1,2})( tháng )(\d{1,2})(?:,| năm)? (\d{4})", re.IGNORECASE)
+_WORDS: Final = re.compile(r"\d+|[^\W\d_][^\d\s.,،]*")
+_LINE: Final = re.compile(r"(?:(?<!\d)\d{1,4}(?!\d)|[^\W\d_][^\d\s.,،]*+|[\s.,،])+")
+_INNER_DOT: Final = re.compile(r"(?<=[^\s\d])\.(?=[^\s\d])")
 _LINK: Final = re.compile(r"\[\[([^\[\]|]*)(?:\|([^\[\]|]*))?\]\]")
 _ORDINAL: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th|er|º|°|\.)(?!\w)", re.IGNORECASE)
-_OF: Final = frozenset({"de", "of", "the"})
+_FILLING: Final = frozenset(["de", "del", "of", "the", "г", "года", "р", "року", "m", "d", "gada", "թ", "พศ", "คศ"])
+"""Words of a date that say nothing, in their languages: of, year, day, the era."""
+_BUDDHIST_YEARS: Final = 543
 _MIDDLE: Final = 15
 _LANGUAGES_KEPT: Final = 64
 _MORE_MONTHS: Final = {"de": {"janner": 1, "feber": 2, "marz": 3, "sept": 9}, "en": {"sept": 9}}
@@ -36,19 +41,19 @@ def day_in(text: str, language: str) -> date | None:
     if len(text) > _LONGEST:
         return None
     line = _LINK.sub(lambda found: found[2] or found[1], text).strip()
-    if found := _ISO.fullmatch(line):
+    if found := _ISO.fullmatch(line) or _CJK.fullmatch(line):
         return _day(int(found[1]), int(found[2]), int(found[3] or _MIDDLE))
-    if found := _NUMERIC.fullmatch(line):
+    if found := _NUMERIC.fullmatch(line) or _VIETNAMESE.fullmatch(line):
         day, month = int(found[1]), int(found[3])
         # In English 05/06/2012 may be of May or of June.
         is_clear = day > 12 or day == month or not language.startswith("en")
         return _day(int(found[4]), month, day) if is_clear else None
-    line = _ORDINAL.sub(" ", line)
+    line = _INNER_DOT.sub("", _ORDINAL.sub(" ", line))
     return _in_words(line, _months("en") | _months(language)) if _LINE.fullmatch(line) else None
 
 
 def _in_words(line: str, months: Mapping[str, int]) -> date | None:
-    words = [plain for word in _WORDS.findall(line) if (plain := _plain(word)) not in _OF]
+    words = [plain for word in _WORDS.findall(line) if (plain := _plain(word)) not in _FILLING]
     numbers = [int(word) for word in words if word.isdecimal()]
     names = [months.get(word) for word in words if not word.isdecimal()]
     if len(names) != 1 or names[0] is None or not 1 <= len(numbers) <= 2:
@@ -59,6 +64,7 @@ def _in_words(line: str, months: Mapping[str, int]) -> date | None:
 
 
 def _day(year: int, month: int, day: int) -> date | None:
+    year -= _BUDDHIST_YEARS if year >= _FIRST_YEAR + _BUDDHIST_YEARS else 0
     try:
         return date(year, month, day) if year >= _FIRST_YEAR else None
     except ValueError:
@@ -73,9 +79,9 @@ def _months(language: str) -> dict[str, int]:
     for context in ("format", "stand-alone"):
         for width in ("wide", "abbreviated"):
             names |= {_plain(name): number for number, name in locale.months[context][width].items()}
-    return names
+    return names | {"ב" + name: number for name, number in names.items() if locale.language == "he"}
 
 
 def _plain(word: str) -> str:
     parts = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(part for part in parts if not unicodedata.combining(part)).rstrip(".").strip()
+    return "".join(part for part in parts if not unicodedata.combining(part) and part != ".").strip()
