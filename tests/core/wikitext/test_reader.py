@@ -32,6 +32,7 @@ def test_links_are_found_where_readers_see_them() -> None:
         (f"''{_URL}''", [(_URL, None)]), (f"{_URL}&lt;x", [(_URL, None)]), (f"{_URL}&amp;x", [(f"{_URL}&amp;x", None)]),
         (f"x{_URL}", []), ("http://. ", []), (f"http://web.example/{_URL}", [(f"http://web.example/{_URL}", None)]),
         (f"{_URL}''''{_URL}", [(_URL, None), (_URL, None)]), (f"<span title='{_URL}'>", []),
+        (f"[<tvar name='1'>{_URL}</tvar> A]", []), (f"[<tvar|1>{_URL}</> A]", []),  # of T274881
         (f"[[File:A.jpg|link={_URL}]]", []), (f"<!-- {_URL} -->", []), (f"<!-- {_URL}", []),
         (f"<ref><!-- {_URL}</ref> {_URL}", [(_URL, None)]), (f"<NoWiki>{_URL}</nowiki >", []),
         (f"<nowiki>{_URL}", [(_URL, None)]), (f"<nowiki/>{_URL}", [(_URL, None)]),

@@ -54,8 +54,8 @@ _FILE: Final = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a link to a file; namespaces have other names on every wiki, files have the same extensions."""
-_OPTION: Final = re.compile(r"\|\s*[^\W\d_][\w -]*=\s*\Z")
-"""``|link=`` before a URL, in links to files, galleries and tables."""
+_OPTION: Final = re.compile(r"(?:\|\s*[^\W\d_][\w -]*=\s*|<tvar\b[^<>]*>)\Z")
+"""``|link=`` before a URL, in links to files, galleries and tables; ``<tvar>``, whose text may be part of a link."""
 _LONGEST_OPTION: Final = 40
 _ADDED: Final = re.compile(rf"\{{\{{\{{|\{{(?!\{{)|\}}(?!\}})|\|(?![|}}])|<!--.*?-->{_URL_CHARACTERS}", re.DOTALL)
 """Characters after a URL by which MediaWiki makes it longer."""
