@@ -48,6 +48,7 @@ def test_what_the_wiki_refuses_is_noted_and_the_run_goes_on(wiki: Scene, capfd: 
     errors: list[tuple[dict[str, Any], str]] = [
         ({"code": "protectedpage", "info": "protected"}, "protected"),
         ({"code": "cascadeprotected", "info": "protected"}, "protected"),
+        ({"code": "tpt-target-page", "info": "a translation"}, "protected"),
         ({"code": "spamblacklist", "info": "x", "spamblacklist": {"matches": ["b.demo"]}}, "spam-blacklist"),
         ({"code": "abusefilter-disallowed", "info": "x"}, "abuse-filter"),
         ({"code": "abusefilter-warning", "info": "x"}, "abuse-filter"),

@@ -37,6 +37,7 @@ _WORDS: Final = {
     "protectedpage": "protected",
     "protectedtitle": "protected",
     "spamblacklist": "spam-blacklist",
+    "tpt-target-page": "protected",
 }
 """Errors of the API that concern this page only, and the stable words for them."""
 _PREFIXES: Final = (
