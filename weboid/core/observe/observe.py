@@ -19,7 +19,7 @@ from weboid.core.record.reasons import Outcome, Reason, code_reason, network_sta
 from weboid.core.record.specials import Special
 from weboid.core.record.status import NO_CODE, Status, status_of
 from weboid.core.signs.login_walls import is_consent_url, is_login_url
-from weboid.core.url.hosts import InvalidUrl, is_ip
+from weboid.core.url.hosts import InvalidUrl, is_ip, registrable_domain
 from weboid.core.url.urls import Url, parse_again, text_form
 
 _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
@@ -144,7 +144,10 @@ def _redirect_reason(answer: RawResponse) -> Reason:
     if _ROOT.fullmatch(start.path) and not start.query:
         return Reason.MOVED
     if end.path in ("", "/") and not end.query:
-        return Reason.REDIRECT_TO_ROOT
+        # A part of a site that has a name of its own now: www.site.test/blog/ is blog.site.test.
+        name, host = start.path.rstrip("/").rpartition("/")[2].lower(), start.hostname or ""
+        is_own = end.hostname in (f"{name}.{host}", f"{name}.{registrable_domain(host)}")
+        return Reason.MOVED if is_own else Reason.REDIRECT_TO_ROOT
     if is_login_url(answer.final) and not is_login_url(answer.url):
         return Reason.REDIRECT_TO_LOGIN
     return Reason.MOVED
