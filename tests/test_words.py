@@ -44,7 +44,7 @@ LINES: Final = {
     "cli/terminal": 437,
     "config": 1_086,
     "core/archive": 2_761,
-    "core/document": 1_898,
+    "core/document": 1_917,
     "core/observe": 1_397,
     "core/record": 948,
     "core/signs": 1_424,

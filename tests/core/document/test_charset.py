@@ -43,6 +43,18 @@ def test_a_page_is_read_as_it_was_written() -> None:
         assert decoded(body, content_type) == text
 
 
+def test_a_short_page_that_declares_no_charset_is_guessed_where_it_makes_sense() -> None:
+    for text, charset in [
+        ("お探しのページは見つかりませんでした。", "cp932"), ("ページが見つかりません", "euc_jp"), ("Página", "cp1252"),
+        ("<h1>404</h1>Страница не найдена", "cp1251"), ("Указанный пользователь", "koi8-r"), ("Hyvää yötä", "cp1252"),
+        ("Désolé, la page n'a pas été trouvée", "cp1252"),
+    ]:  # fmt: skip
+        assert decoded(text.encode(charset), "text/html") == text
+    assert decoded("Страница".encode()[:-1] + b" \xff") == "Страниц\ufffd \ufffd"
+    long = ("Указанный пользователь не найден. " * 20).encode("cp1251")
+    assert decoded(long) == long.decode("cp1252", "replace")
+
+
 def test_a_page_may_declare_its_charset_itself() -> None:
     for declaration in [
         '<meta charset="windows-1251">',

@@ -43,6 +43,15 @@ _DECLARED: Final = re.compile(
     rb"<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*+=\s*+[\"']?+\s*+([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE
 )
 
+_FEW_BYTES: Final = 300
+"""What has more bytes beyond ASCII may have a portrait, which must stay comparable: it is not guessed."""
+_GUESSED: Final = (
+    ("utf-8", re.compile("(?<=[^\0-\x7f\ufffd])[^\0-\x7f\ufffd]")),
+    *((codec, re.compile("[ぁ-ヺー]")) for codec in ("cp932", "euc_jp")),
+    *((codec, re.compile("(?<=[а-я]{2})[оеаинтсрвлкмд]")) for codec in ("cp1251", "koi8-r")),
+)
+"""What a third of a short text's characters beyond ASCII are if it has that charset; else at most a quarter are."""
+
 
 def in_utf8(decoder: IncrementalDecoder, data: bytes) -> bytes:
     """The next bytes of a document in UTF-8; those of one that is in UTF-8 are checked alone."""
@@ -55,7 +64,7 @@ def in_utf8(decoder: IncrementalDecoder, data: bytes) -> bytes:
 def decoder_of(body: bytes, content_type: str = "") -> tuple[bytes, IncrementalDecoder]:
     """The decoder of a document, and its beginning without a byte order mark.
 
-    By byte order mark, else header, else declaration, else UTF-8 or Windows-1252.
+    By byte order mark, else header, else declaration, else UTF-8, a guess, or Windows-1252.
     """
     body, codec = _codec(body, content_type)
     return body, getincrementaldecoder(codec)(errors="replace")
@@ -74,9 +83,19 @@ def _codec(body: bytes, content_type: str) -> tuple[bytes, str]:
     try:
         read = Utf8Decoder().decode(body)
     except UnicodeDecodeError:
-        return body, "cp1252"
+        return body, _guessed(body)
     # What could be an incomplete UTF-8 character is more likely a character of an older charset if it is the only one.
     return body, "cp1252" if read.isascii() and not body.isascii() else "utf-8"
+
+
+def _guessed(body: bytes) -> str:
+    """The charset of a document that declares none and is not in UTF-8: browsers guess it, too."""
+    if len(body) - len(re.sub(rb"[\x80-\xff]++", b"", body)) <= _FEW_BYTES:
+        for codec, telling in _GUESSED:
+            text = body.decode(codec, "replace")
+            if 3 * len(telling.findall(text)) > len(text) - len(re.sub("[^\0-\x7f]++", "", text)):
+                return codec
+    return "cp1252"
 
 
 def _named(match: re.Match[str] | None) -> str:
