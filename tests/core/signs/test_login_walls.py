@@ -15,7 +15,7 @@ def test_login_pages_are_known_by_their_address_and_others_are_none() -> None:
         "https://login.site.test/", "https://accounts.site.test/ServiceLogin?continue=x",
         "http://site.test/user/login?next=/deep/page", "http://site.test/Login.aspx", "http://site.test/anmelden",
         "http://site.test/oauth2/auth?redirect_uri=x", "http://site.test/users/sign_in",
-        "http://site.test/auth/?returnUrl=%2Fdeep",
+        "http://site.test/auth/?returnUrl=%2Fdeep", "https://groups.site.test/access-error?continue=x",
         "https://idp.site.test/idp/profile/SAML2/Redirect/SSO?SAMLRequest=x",
     ]:  # fmt: skip
         assert is_login_url(url)
