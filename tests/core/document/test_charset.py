@@ -51,8 +51,7 @@ def test_a_short_page_that_declares_no_charset_is_guessed_where_it_makes_sense()
     ]:  # fmt: skip
         assert decoded(text.encode(charset), "text/html") == text
     assert decoded("Страница".encode()[:-1] + b" \xff") == "Страниц\ufffd \ufffd"
-    long = ("Указанный пользователь не найден. " * 20).encode("cp1251")
-    assert decoded(long) == long.decode("cp1252", "replace")
+    assert decoded(("Пользователь " * 30).encode("cp1251")).startswith("Ïîëüçîâàòåëü")
 
 
 def test_a_page_may_declare_its_charset_itself() -> None:

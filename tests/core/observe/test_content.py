@@ -17,9 +17,7 @@ MISSING = page("Page not found", body="<h1>Page not found</h1>")
 PARKED = page("site.test is for sale", body="<p>Buy this domain</p>")
 WALL = page("Just a moment...", body="<script>window._cf_chl_opt={}</script>")
 LOGIN = page("Log in", body="<input type=password>")
-STOPPED = page(
-    "Web App - Unavailable", body="<h1>Error 403 - This web app is stopped.</h1><p>Please try to reload.</p>"
-)
+STOPPED = page("Web App - Unavailable", body="<h1>Error 403 - This web app is stopped.</h1><p>Try to reload.</p>")
 
 
 def answer(code: int, body: bytes, final: str = ASKED, headers: dict[str, str] | None = None) -> RawResponse:

@@ -38,30 +38,26 @@ def test_every_language_says_that_a_site_is_suspended() -> None:
             (f"{text} | Host", ""),
         ):
             seen = judged(title, body)
-            assert seen is not None, language
-            assert seen.reason is Reason.SUSPENDED, language
+            assert (seen and seen.reason) is Reason.SUSPENDED, language
 
 
 def test_a_suspended_account_is_known_by_its_only_sentence_or_by_its_markup() -> None:
     for title, body in CASES["marked"]:
         seen = judged(title, body)
-        assert seen is not None, body
-        assert seen.reason is Reason.SUSPENDED, body
+        assert (seen and seen.reason) is Reason.SUSPENDED, body
 
 
 def test_a_short_page_that_says_it_is_a_site_under_repair() -> None:
     for title, body in CASES["maintenance"]:
         seen = judged(title, body)
-        assert seen is not None, title
-        assert seen.reason is Reason.MAINTENANCE, title
+        assert (seen and seen.reason) is Reason.MAINTENANCE, title
         assert judged(title, f"{body}<p>{prose(60)}</p>") is None, title
 
 
 def test_a_cited_page_that_says_nothing_but_that_it_is_being_built_is_a_placeholder() -> None:
     for title in ("Sitio en Construcción", "工事中", "Press - Under construction"):
         seen = judged(title, "<img src='/men-at-work.jpg'>")
-        assert seen is not None, title
-        assert seen.reason is Reason.PLACEHOLDER
+        assert (seen and seen.reason) is Reason.PLACEHOLDER, title
         assert judged(title, f"<p>{prose(20)}</p>") is None
         assert judged(title, asked="http://tiny.test/") is None
 

@@ -53,16 +53,14 @@ def test_the_page_of_the_largest_registrar_is_made_by_a_script() -> None:
         '<script defer src="https://img1.wsimg.com/parking-lander/static/js/main.1.js"></script>'
     )
     seen = judged(head=head, body='<div id="root"></div>')
-    assert seen is not None
-    assert seen.reason is Reason.PARKED
+    assert (seen and seen.reason) is Reason.PARKED
     assert judged("How GoDaddy parks", f"<p>It sets {prose(400)} window.LANDER_SYSTEM</p>") is None
 
 
 def test_a_markets_title_needs_neither_the_name_nor_a_short_text() -> None:
     for end in ["| HugeDomains", "| Buy with Epik.com", "- Afternic"]:
         seen = judged(f"AustinDetails.com is for sale {end}", f"<p>{prose(700)}</p>")
-        assert seen is not None, end
-        assert seen.reason is Reason.FOR_SALE, end
+        assert (seen and seen.reason) is Reason.FOR_SALE, end
         assert judged("Twitter.com is for sale | The Old Press", f"<p>{prose(700)}</p>") is None, end
 
 
