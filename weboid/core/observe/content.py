@@ -101,7 +101,7 @@ def forward_in(answer: RawResponse) -> str | None:
     if answer.code is None or not 200 <= answer.code <= 299:
         return None
     target = header_forward(answer.headers.get("refresh", ""))
-    if target is None:
+    if target is None and answer.body:
         target = answer.document.forward
     return None if target is None or content_suspicion(answer) else target
 
