@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Any, Final, Self, TypeVar
 
 import psycopg
+from msgspec.json import encode
 from psycopg import AsyncConnection
 from psycopg.abc import PQGen
 from psycopg.adapt import PyFormat
@@ -179,10 +180,7 @@ class ImpatientConnection(AsyncConnection[TupleRow]):
         """Returns whether the server says so, over a second connection (D-323)."""
         pid = self.info.backend_pid
         try:
-            async with (
-                asyncio.timeout(ASK_S),
-                await AsyncConnection.connect(self.dsn, autocommit=True) as second,
-            ):
+            async with asyncio.timeout(ASK_S), await AsyncConnection.connect(self.dsn, autocommit=True) as second:
                 found = await second.execute("SELECT state FROM pg_stat_activity WHERE pid = %s", (pid,))
                 row = await found.fetchone()
         except (psycopg.Error, OSError, TimeoutError) as error:
@@ -227,9 +225,11 @@ class _IntArrayDumper(ListDumper):
         return self
 
     def dump(self, obj: Any) -> bytes:
-        """``{1,NULL,3}``; raises TypeError for anything but whole numbers and None."""
-        write = int.__repr__
-        return f"{{{','.join(['NULL' if each is None else write(each) for each in obj])}}}".encode()
+        """``{1,null,3}``; raises TypeError for anything but whole numbers and None (and a NaN, which is one)."""
+        written = encode(obj)
+        if written.translate(None, b"-0123456789,nul") != b"[]":
+            raise TypeError("not only whole numbers")
+        return b"{%b}" % written[1:-1]
 
 
 def _is_of_ints(values: list[Any]) -> bool:
