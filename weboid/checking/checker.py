@@ -166,17 +166,17 @@ class Checker:
             host = host.partition(".")[2]
         return bool(host)
 
-    async def _foreign_turn(self, host: str) -> Sending | None:
+    def _foreign_turn(self, host: str) -> Awaitable[Sending | None]:
         """The same without reading robots.txt first: where that redirects in a circle, it would wait for itself."""
         if self._is_own(host):
             raise NotPublic
-        return await self._plain_turn(host)
+        return self._plain_turn(host)
 
-    async def _plain_turn(self, host: str) -> Sending | None:
+    def _plain_turn(self, host: str) -> Awaitable[Sending | None]:
         """The same for a host of an own farm as well."""
         if self._stop_list.holds(host):
             raise NotPublic
-        return await self._turns.turn(host)
+        return self._turns.turn(host)
 
     async def _back_off(self, url: Url, seen: Observation) -> None:
         """Gives an overloaded host the pause that it requests, or else doubles the delay between requests (C-3)."""

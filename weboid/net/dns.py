@@ -64,6 +64,7 @@ NO_SERVER: Final = frozenset(
 """Our own name servers or our own machine failed: nothing is known about the name (C-16)."""
 _UNANSWERED: Final = NO_SERVER | {ares.ARES_ETIMEOUT, ares.ARES_EBADNAME}
 
+_ADDRESS_DATA: Final = (ARecordData, AAAARecordData)
 _Found = DNSResult | int
 """The result of one query: records, or c-ares' error code."""
 _Query = tuple[str, int]
@@ -140,8 +141,7 @@ class Resolver(AbstractResolver):
 
     async def more_addresses(self, host: str) -> tuple[str, ...]:
         """The IPv6 addresses of a name of which `addresses` returned those of IPv4; never fails."""
-        known = await self._known_of(host, whole=True)
-        return tuple(each for each in known.addresses if ":" in each)
+        return tuple(each for each in (await self._known_of(host, whole=True)).addresses if ":" in each)
 
     def name(self, host: str, addresses: Sequence[str]) -> None:
         """Takes the addresses of a host from the caller; the guard still sees them before a connection is made."""
@@ -159,8 +159,7 @@ class Resolver(AbstractResolver):
         """The address that a host is requested at first, after a look-up if needed; None if there is none."""
         if is_ip(host):
             return host
-        known = await self._known_of(host, whole=False)
-        return known.addresses[0] if known.addresses else None
+        return next(iter((await self._known_of(host, whole=False)).addresses), None)
 
     async def name_servers_of(self, domain: str) -> str | None:
         """The first of a domain's name servers by name, with a space between them; None if they are unknown."""
@@ -237,7 +236,7 @@ class Resolver(AbstractResolver):
             self._addresses[host] = known.addresses[0]
         return known
 
-    async def _queried(self, host: str, kind: int, limit_s: float) -> _Found:
+    def _queried(self, host: str, kind: int, limit_s: float) -> asyncio.Future[_Found]:
         """The answer to one query, for all who wait for it; ETIMEOUT if there is none `limit_s` after it is sent."""
         waiter: asyncio.Future[_Found] = self._loop.create_future()
         waiting = self._waiting.setdefault(query := (host, kind), [])
@@ -245,7 +244,7 @@ class Resolver(AbstractResolver):
         if len(waiting) == 1:
             self._wanted.append((query, limit_s))
             self._send()
-        return await waiter
+        return waiter
 
     def _send(self) -> None:
         """Sends queries, as many as have room in the burst: those that were sent long ago are no part of it."""
@@ -296,11 +295,10 @@ class Resolver(AbstractResolver):
             if isinstance(answer, int):
                 codes.append(answer)
                 continue
-            data = [record.data for record in answer.answer]
-            addresses += [each.addr for each in data if isinstance(each, ARecordData | AAAARecordData)][:ADDRESSES]
-            ttl_s = min([ttl_s, *(record.ttl for record in answer.answer)])
+            addresses += [each.data.addr for each in answer.answer if isinstance(each.data, _ADDRESS_DATA)][:ADDRESSES]
+            ttl_s = min([ttl_s, *[each.ttl for each in answer.answer]])
         if addresses:
-            allowed = tuple(each for each in addresses if self._guard.allows(address_of(each)))
+            allowed = tuple([each for each in addresses if self._guard.allows(address_of(each))])
             refusal = None if allowed else self._guard.refusal(addresses)
             end = monotonic() + max(ttl_s, SHORTEST_TTL_S)
             return _Known(end, allowed, refusal=refusal, is_whole=len(found) > 1)
