@@ -15,6 +15,8 @@ from itertools import chain
 from math import inf
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from weboid.config import NetConfig
 from weboid.core.url.hosts import is_ip
 from weboid.mechanism.bounded import BoundedMap
@@ -54,7 +56,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 _More = Callable[[], Awaitable[Sequence[str]]]
 
 
-class _Prepared(NamedTuple):
+class _Prepared(Struct, frozen=True):
     """A request as it is sent, and where: connections of the same `origin` are interchangeable."""
 
     origin: str

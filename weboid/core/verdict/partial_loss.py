@@ -95,7 +95,7 @@ def groups_of(host: str, address: str | None, name_servers: str | None, *, of_na
     """
     groups = []
     if address is not None:
-        groups.append(HostGroup(GroupKind.NETWORK, _network_of(address)))
+        groups.append(_network_of(address))
     if name_servers:
         groups.append(HostGroup(GroupKind.NAME_SERVERS, name_servers))
     if not is_ip(host):
@@ -105,8 +105,8 @@ def groups_of(host: str, address: str | None, name_servers: str | None, *, of_na
 
 
 @lru_cache(65_536)
-def _network_of(address: str) -> str:
-    return str(ip_network((address, 48 if ":" in address else 24), strict=False))
+def _network_of(address: str) -> HostGroup:
+    return HostGroup(GroupKind.NETWORK, str(ip_network((address, 48 if ":" in address else 24), strict=False)))
 
 
 class Past(NamedTuple):

@@ -33,8 +33,8 @@ async def list_specials(conn: Connection, names: Mapping[HostKey, str]) -> dict[
         seen.setdefault(HostKey(bucket, host), {})[Special(kind)] = Sight(since, until)
     found: dict[HostKey, dict[Special, Sight]] = {}
     for key, parents in above.items():
-        sights = {kind: sight for up in reversed(parents) for kind, sight in seen.get(up, {}).items()}
-        found[key] = {kind: sight for kind, sight in sights.items() if kind in INHERITED} | seen.get(key, {})
+        sights = [item for up in reversed(parents) if up in seen for item in seen[up].items() if item[0] in INHERITED]
+        found[key] = {**dict(sights), **seen.get(key, {})}
     return found
 
 

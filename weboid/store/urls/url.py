@@ -75,7 +75,7 @@ async def list_due_urls(
     """For each host its URLs due by `day`, oldest first, at most `per_host` (C-3)."""
     due: dict[HostKey, list[StoredUrl]] = {host: [] for host in hosts}
     row = {**host_key_columns(hosts), "day": day, "per_host": per_host}
-    async for columns in await conn.execute(SQL["list_due_urls"], row):
+    for columns in await (await conn.execute(SQL["list_due_urls"], row)).fetchall():
         url = stored_url(columns)
         due[HostKey(url.key.bucket, url.key.host_key)].append(url)
     return due
