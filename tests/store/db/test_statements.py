@@ -85,6 +85,6 @@ async def test_a_list_arrives_as_it_was_however_lists_meet_in_one_prepared_state
 
 
 async def test_nothing_but_a_number_gets_between_numbers(conn: Connection) -> None:
-    for stranger in ("2},{3", 1.5, b"x"):
+    for stranger in ("2},{3", 1.5, float("nan"), b"x", True):
         with pytest.raises(TypeError):
             await conn.execute("SELECT %s::bigint[]", [[1, stranger]])

@@ -225,9 +225,9 @@ class _IntArrayDumper(ListDumper):
         return self
 
     def dump(self, obj: Any) -> bytes:
-        """``{1,null,3}``; raises TypeError for anything but whole numbers and None (and a NaN, which is one)."""
+        """``{1,null,3}``; raises TypeError for anything but whole numbers and None."""
         written = encode(obj)
-        if written.translate(None, b"-0123456789,nul") != b"[]":
+        if written.translate(None, b"-0123456789,nul") != b"[]" or written.count(b"n") != obj.count(None):
             raise TypeError("not only whole numbers")
         return b"{%b}" % written[1:-1]
 
