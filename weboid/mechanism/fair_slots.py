@@ -271,6 +271,7 @@ class HeldSlot:
     def _was_spared(self) -> bool:
         if self._look is not None:
             self._look.cancel()
+            self._look = None  # it holds the context, which holds this
         if was_spared := self._is_spared:
             self._is_spared = False
             self.slots.end_sparing()
@@ -297,8 +298,7 @@ async def aside() -> AsyncIterator[None]:
         # A caller that handles it goes on working. (One that is cancelled does not, and leaves from aside.)
         await _return(turn)
         raise
-    else:
-        await _return(turn)
+    await _return(turn)
 
 
 async def _return(turn: HeldSlot) -> None:

@@ -62,6 +62,7 @@ class Errors:
                 return await handler(request)
             except Exception as error:
                 response = await self._answer_to(request, error)
+                error.__traceback__ = None  # it holds the request, which holds the error where there is no such address
             if response.status in _REFUSALS:
                 await asyncio.sleep(_HELD_S)
                 with suppress(Full):

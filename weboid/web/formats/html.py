@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.ext import Extension
+from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
 from weboid import __version__
 from weboid.core.record.days import iso
 from weboid.core.verdict.verdict import Verdict
-from weboid.mechanism.slices import Steps
+from weboid.mechanism.slices import Steps, at_once
 from weboid.web.formats.link_item import link_item
 from weboid.web.formats.static_files import icon, style
 from weboid.web.http.page_script import SCRIPT
@@ -95,17 +96,19 @@ def query(given: Parameters) -> str:
 
 def render(name: str, say: Messages, given: Parameters, source: str, wikis: Sequence[str], **values: Any) -> str:
     """A template with these values and with what all templates need, as HTML."""
-    return _template(name).render(_values(say, given, source, wikis, values))
+    return at_once(render_steps(name, say, given, source, wikis, **values))
 
 
 def render_steps(
     name: str, say: Messages, given: Parameters, source: str, wikis: Sequence[str], **values: Any
 ) -> Steps[str]:
     """`render` in steps."""
-    pieces = []
-    for piece in _template(name).generate(_values(say, given, source, wikis, values)):
+    template, pieces = _environment().get_template(name), []
+    context = template.new_context(_values(say, given, source, wikis, values))
+    for piece in template.root_render_func(context):
         pieces.append(piece)
         yield
+    context.vars.clear()  # macros, which hold the context
     return "".join(pieces)
 
 
@@ -155,8 +158,16 @@ def _language_links(chosen: Language, given: Parameters) -> Markup:
 @cache
 def icons() -> dict[str, str]:
     """The shapes of the verdicts by their words."""
-    icon_of = _template("icon.html").module.icon_of  # type: ignore[attr-defined]  # a macro
+    icon_of = _environment().get_template("icon.html").module.icon_of  # type: ignore[attr-defined]  # a macro
     return {verdict.word: icon_of(verdict.word) for verdict in Verdict}
+
+
+class _Context(Context):
+    """Macros that are imported hold their context: it does not hold them."""
+
+    def get_exported(self) -> dict[str, Any]:
+        exported, self.vars = super().get_exported(), {}
+        return exported
 
 
 class _Addresses(Extension):
@@ -169,14 +180,9 @@ class _Addresses(Extension):
 def prepare() -> None:
     """Compiles all templates and reads the words of all languages: a quarter of a second for which no reader waits."""
     for name in _environment().list_templates(extensions=["html"]):
-        _template(name)
+        _environment().get_template(name)
     for code in written():
         messages_in(languages()[code]).span(2)
-
-
-@cache
-def _template(name: str) -> Template:
-    return _environment().get_template(name)
 
 
 @cache
@@ -191,5 +197,6 @@ def _environment() -> Environment:
         auto_reload=False,
         extensions=[_Addresses],
     )
+    environment.context_class = _Context
     environment.globals["url"] = address_of
     return environment
