@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from weboid.core.url.keys import UrlKey
 from weboid.mechanism.bounded import BoundedMap
+from weboid.web.http.respond import SharedBody
 
 KEPT_S: Final = 600
 UNCHECKED_S: Final = 120
@@ -29,17 +30,13 @@ _SLICE: Final = 20_000
 
 
 class Kept(NamedTuple):
-    """An answer that was made at `made_s` by the loop's clock; `etag` is the bare tag.
+    """An answer that was made at `made_s` by the loop's clock; `urls` and `buckets` are of the links that it is about.
 
-    `packed` are its compressed bodies by coding, as far as one was requested: the first caller adds it. `urls` and
-    `buckets` are of the links that it is about. `revision` is that of its only page, None if there are others; `state`
-    the answer of its wiki on all, in short.
+    `revision` is that of its only page, None if there are others; `state` the answer of its wiki on all, in short.
     """
 
     made_s: float
-    body: bytes
-    packed: dict[str, bytes]
-    etag: str
+    body: SharedBody
     urls: "array[int]"
     buckets: "array[int]"
     revision: int | None
@@ -105,7 +102,7 @@ class AnswerCache:
         links = list(urls)
         keys, buckets = array("q", [url.url_key for url in links]), array("H", [url.bucket for url in links])
         now_s = asyncio.get_running_loop().time()
-        entry = Kept(now_s, body, {}, etag, keys, buckets, revision, state, lasts_s)
+        entry = Kept(now_s, SharedBody(body, etag, {}), keys, buckets, revision, state, lasts_s)
         if _weight_of(entry) > self._most_bytes // 8 or self._has_changed(entry, position):
             self._entries.take(key)
         else:
@@ -158,4 +155,4 @@ class AnswerCache:
 
 def _weight_of(entry: Kept) -> int:
     # Compressed it takes less than half of that, in either coding.
-    return 2 * len(entry.body) + _URL_BYTES * len(entry.urls) + _OVERHEAD
+    return 2 * len(entry.body.data) + _URL_BYTES * len(entry.urls) + _OVERHEAD

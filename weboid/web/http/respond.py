@@ -72,19 +72,13 @@ def sent(
     http: int = 200,
     cache: str = "no-cache",
     vary: str = "",
-    tag: str = "",
-    packed: dict[str, bytes] | None = None,
 ) -> web.Response:
     """A body with its ETag, or 304 if the caller has it already.
 
-    `tag` is the bare ETag if it is known; else it is made of the body. `packed` has compressed bodies by coding, and
-    gets one that is made here.
     `cache` is the header Cache-Control: ``no-cache`` = keep it, but revalidate before use; ``no-store`` = never keep
     it, and then there is no ETag and no compression, which could reveal what is in a page (BREACH).
     """
-    if isinstance(body, SharedBody):
-        body, tag, packed = body
-    data = body.encode("utf-8", "replace") if isinstance(body, str) else body
+    data, tag, packed = body if isinstance(body, SharedBody) else body_of(body)
     headers: dict[str, str] = {
         hdrs.CONTENT_TYPE: _typed(content_type),
         hdrs.CACHE_CONTROL: cache,
@@ -99,7 +93,6 @@ def sent(
         is_compressed &= content_type != "text/html"
     elif http == 200 and cache != "no-store":
         # Weak, because the same answer may be sent compressed or not.
-        tag = tag or tag_of(data)
         headers[hdrs.ETAG] = f'W/"{tag}"'
         if has_tag(request, tag):
             del headers[hdrs.CONTENT_TYPE]
@@ -118,7 +111,7 @@ def _typed(content_type: str) -> str:
     return content_type
 
 
-def _compress(response: web.Response, data: bytes, coding: str | None, packed: dict[str, bytes] | None) -> None:
+def _compress(response: web.Response, data: bytes, coding: str | None, packed: dict[str, bytes]) -> None:
     """Compresses the body by that coding, if any, quickly, as most answers are made for one caller: level 3 takes no
     longer than the quickest, two fifths of the usual one's time. Large ones are left to aiohttp's threads.
     """
@@ -127,11 +120,8 @@ def _compress(response: web.Response, data: bytes, coding: str | None, packed: d
     if len(data) > LARGE:
         response.enable_compression(web.ContentCoding(coding))
         return
-    body = packed.get(coding) if packed else None
-    if body is None:
-        body = zlib.compress(data, level=3, wbits=_CODINGS[coding])
-        if packed is not None:
-            packed[coding] = body
+    if (body := packed.get(coding)) is None:
+        body = packed[coding] = zlib.compress(data, level=3, wbits=_CODINGS[coding])
     response.body = body
     response.headers[hdrs.CONTENT_ENCODING] = coding
 

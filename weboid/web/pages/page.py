@@ -20,7 +20,7 @@ from weboid.web.formats import html
 from weboid.web.formats.machine_format import SCRIPT_TYPE, payload_format, script_steps
 from weboid.web.http.cache import CACHE_CONTROL, UNCHECKED_S, Kept
 from weboid.web.http.lanes import lanes_of
-from weboid.web.http.respond import LARGE, has_tag, sent, tag_of
+from weboid.web.http.respond import LARGE, SharedBody, has_tag, sent, tag_of
 from weboid.web.pages.link_table import sort_of
 from weboid.web.pages.page_view import html_steps
 from weboid.web.pages.start import StartPage
@@ -63,16 +63,11 @@ class _Rendering:
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """The body of an answer, None if the caller has it, and its bare ETag.
-
-    `found` is what it was made of if it is new, `packed` its compressed bodies if it is kept.
-    """
+    """The body of an answer, empty if the caller has it; `found` is what it was made of if it is new."""
 
     selected: SelectedLinks
-    body: bytes | None
-    tag: str
+    body: SharedBody
     found: LookedUp | None = None
-    packed: dict[str, bytes] | None = None
 
 
 class LinksPage:
@@ -154,7 +149,7 @@ class LinksPage:
                 titles = await self._titles.list(wiki, query.titles[0])
                 problem.near = [(title, address_of("page", wiki=str(name), title=title)) for title in titles]
             raise
-        return sent(request, made.body or b"", html.CONTENT_TYPE, vary=vary, tag=made.tag)
+        return sent(request, made.body, html.CONTENT_TYPE, vary=vary)
 
     async def _kept_or_made(
         self, request: web.Request, given: Parameters, query: PageQuery, rendering: _Rendering
@@ -166,27 +161,19 @@ class LinksPage:
         key = (replace(query, revision=None), at_of(given), rendering.variant, content_type, self._service.today())
         kept = self._kept.find(key)
         if kept is not None and query.revision is not None and kept.revision == query.revision:
-            request[FREE] = len(kept.body) <= _MOST_FREE or has_tag(request, kept.etag)
+            request[FREE] = len(kept.body.data) <= _MOST_FREE or has_tag(request, kept.body.tag)
             async with lanes_of(request).turn(request, Lane.FILES):
-                response = sent(
-                    *(request, kept.body, content_type),
-                    cache=CACHE_CONTROL,
-                    vary=vary,
-                    tag=kept.etag,
-                    packed=kept.packed,
-                )
+                response = sent(request, kept.body, content_type, cache=CACHE_CONTROL, vary=vary)
             response.headers[hdrs.AGE] = str(kept.age_s)
             return response
         position = self._kept.position
         made = await self._made(request, given, query, rendering, kept)
         revision, state = made.selected.revision, made.selected.fingerprint
-        if made.body is not None and made.found is not None and not made.found.is_late:
+        if made.found is not None and not made.found.is_late:
             lasts_s = UNCHECKED_S if made.found.has_unchecked else None
-            self._kept.keep(key, made.body, made.tag, made.found.watched, position, revision, state, lasts_s)
+            self._kept.keep(key, *made.body[:2], made.found.watched, position, revision, state, lasts_s)
         cache = CACHE_CONTROL if query.revision is not None and query.revision == revision else "no-cache"
-        return sent(
-            *(request, made.body or b"", content_type), cache=cache, vary=vary, tag=made.tag, packed=made.packed
-        )
+        return sent(request, made.body, content_type, cache=cache, vary=vary)
 
     async def _made(
         self, request: web.Request, given: Parameters, query: PageQuery, rendering: _Rendering, kept: Kept | None
@@ -211,7 +198,7 @@ class LinksPage:
             if kept is not None and kept.state == selected.fingerprint:
                 request[LINKS] = selected.links
                 await answers.notify_feeder(selected)
-                return _Body(selected, kept.body, kept.etag, packed=kept.packed)
+                return _Body(selected, kept.body)
             self._large[number], request[LINKS] = selected.links > MANY_LINKS, selected.links
             return await self._new(request, selected, rendering, at_of(given))
 
@@ -222,7 +209,7 @@ class LinksPage:
         made_of = (self._service.source, answers.setup, rendering.content_type, rendering.variant, at)
         tag = await in_slices(found.version(*made_of))
         if tag is not None and has_tag(request, tag):
-            return _Body(selected, None, tag)
+            return _Body(selected, SharedBody(b"", tag, {}))
         # Nobody else holds the answer: its memory is given back in the turn in which the body is done.
         body = await in_slices(rendering.steps(await answers.report(found, rendering.extent, at)))
-        return _Body(selected, body, tag or tag_of(body), found)
+        return _Body(selected, SharedBody(body, tag or tag_of(body), {}), found)
