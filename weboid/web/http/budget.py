@@ -27,6 +27,8 @@ MOST_AT_ONCE: Final = 2
 
 _MOST_KEYS: Final = 10_000
 """Accounts that are remembered here as over the limit, and as many that have units here, or debts."""
+_MOST_WAITING: Final = 100
+"""Requests of an account that wait for its units: they all go on in one turn of the event loop."""
 _CREDIT_S: Final = 60.0
 _TIDYING_S: Final = 60.0
 _TIDIED: Final = 1_000
@@ -37,9 +39,10 @@ _LONGEST_S: Final = 1.0
 
 @dataclass(slots=True)
 class _Purchase:
-    """One that is under way: the units that all who wait for it need, and what is set when it has ended."""
+    """One that is under way: the units that those who wait for it need, how many these are, and what is set then."""
 
     units: int
+    waiting: int = 0
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -88,7 +91,10 @@ class Budget:
                 # One buys for all who wait by then: they need no statement of their own.
                 if (purchase := self._purchases.get(key)) is None:
                     return await self._buy_alone(key, cost, limit)
+                if purchase.waiting == _MOST_WAITING:
+                    return _LONGEST_S
                 purchase.units += cost
+                purchase.waiting += 1
                 await purchase.ended.wait()
                 if self._spend_here(key, cost):
                     return 0.0
