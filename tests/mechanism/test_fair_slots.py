@@ -46,15 +46,6 @@ async def let_run() -> None:
         await asyncio.sleep(0)
 
 
-async def test_no_more_work_at_a_time_than_there_are_slots() -> None:
-    slots, done = FairSlots(Capacity(2, places=100, wait_s=30)), list[str]()
-    tasks = [begin(slots, "a", done, hold_s=0.001) for _ in range(50)]
-    while len(done) < 50:
-        await asyncio.sleep(0)
-        assert slots.working <= 2
-    assert await came(*tasks) == ["in"] * 50
-
-
 async def test_each_account_has_its_turns_in_the_order_in_which_it_came() -> None:
     slots, done = FairSlots(Capacity(1, places=100, wait_s=30)), list[str]()
     tasks = [begin(slots, name[0], done, name) for name in ("a1", "a2", "a3", "b1", "b2", "c1")]

@@ -1,7 +1,10 @@
+import asyncio
 import logging
 
 import pytest
 from support.webservice import Site
+
+from weboid.web.errors import Held
 
 REQUESTS = 40
 
@@ -17,3 +20,15 @@ async def test_a_database_that_is_away_costs_a_line_and_not_one_a_request(
     logged = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
     assert len(logged) == len({line.partition(":")[0] for line in logged}) < 6
     assert [line for line in logged if line.startswith("the database is away: ")]
+
+
+async def test_refusals_are_sent_a_few_in_a_turn_of_the_loop_and_in_their_order() -> None:
+    held, turns = Held(0.01, 3), list[list[int]]()
+    tasks = [asyncio.create_task(held.wait()) for _ in range(10)]
+    await asyncio.sleep(0)
+    tasks[4].cancel()
+    while not all(task.done() for task in tasks):
+        turns.append([number for number, task in enumerate(tasks) if task.done()])
+        await asyncio.sleep(0)
+    assert sorted({len(turn) for turn in turns}) == [0, 1, 4, 6, 9]
+    assert turns[-1] == list(range(9))

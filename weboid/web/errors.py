@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -12,10 +12,8 @@ from aiohttp.typedefs import Handler, Middleware
 
 from weboid.core.verdict.report_json import VERSION
 from weboid.errors import NotFound, StoreError
-from weboid.mechanism.fair_slots import Capacity, FairSlots, Full
 from weboid.web.formats import html
 from weboid.web.formats.machine_format import SCRIPT_TYPE, payload_format, problem_script
-from weboid.web.http.callers import account_of
 from weboid.web.http.rendered import Rendered
 from weboid.web.http.respond import body_of, html_language, machine_language, sent
 from weboid.web.request.accept import Format
@@ -30,8 +28,8 @@ _HTTP_KEYS: Final = {405: "method", 400: "request", 413: "too-long", 414: "too-l
 _REFUSALS: Final = (429, 503)
 _HELD_S: Final = 0.1
 """For so long refusals are held back: some callers come again at once (O-8)."""
-_SENT: Final = Capacity(slots=2, places=5_000, wait_s=2.0)
-"""Refusals sent in one turn of the loop; all are after two more seconds."""
+_SENT: Final = 4
+"""Refusals sent in one turn of the loop, so that answers are made next to them."""
 _TYPES: Final = {each: payload_format(each).content_type for each in (Format.JSON, Format.XML)} | {
     Format.HTML: html.CONTENT_TYPE,
     Format.JS: SCRIPT_TYPE,
@@ -39,6 +37,32 @@ _TYPES: Final = {each: payload_format(each).content_type for each in (Format.JSO
 _MOST_SHOWN: Final = 200
 """Characters of an address at which there is nothing."""
 ProblemPage = Callable[[web.Request, Problem, Messages], Awaitable[str]]
+
+
+class Held:
+    """Holds each refusal back for some seconds, then lets a few go on in each turn of the loop, in their order."""
+
+    def __init__(self, held_s: float = _HELD_S, at_once: int = _SENT) -> None:
+        self._held_s, self._at_once = held_s, at_once
+        self._waiting: deque[tuple[float, asyncio.Future[None]]] = deque()
+
+    async def wait(self) -> None:
+        """Returns when the caller's time has come."""
+        loop = asyncio.get_running_loop()
+        due_s, turn = loop.time() + self._held_s, loop.create_future()
+        if not self._waiting:
+            loop.call_at(due_s, self._go_on)
+        self._waiting.append((due_s, turn))
+        await turn
+
+    def _go_on(self) -> None:
+        loop, waiting = asyncio.get_running_loop(), self._waiting
+        due = [waiting.popleft()[1] for _ in range(self._at_once) if waiting and waiting[0][0] <= loop.time()]
+        for turn in due:
+            if not turn.done():
+                turn.set_result(None)
+        if waiting:
+            loop.call_at(waiting[0][0], self._go_on)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +74,7 @@ class Errors:
 
     problem_page: ProblemPage
     _rendered: Rendered = field(default_factory=Rendered)
-    _sending: FairSlots = field(default_factory=lambda: FairSlots(_SENT))
+    _held: Held = field(default_factory=Held)
 
     @property
     def middleware(self) -> Middleware:
@@ -64,9 +88,7 @@ class Errors:
                 response = await self._answer_to(request, error)
                 error.__traceback__ = None  # it holds the request, which holds the error where there is no such address
             if response.status in _REFUSALS:
-                await asyncio.sleep(_HELD_S)
-                with suppress(Full):
-                    (await self._sending.enter(account_of(request), lambda: False)).end()
+                await self._held.wait()
             return response
 
         return errors

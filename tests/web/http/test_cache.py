@@ -109,13 +109,10 @@ async def test_what_is_kept_is_reported_to_nobody_else_once_the_wiki_says_otherw
 
 
 async def test_another_extent_language_format_or_page_is_another_answer(site: Site) -> None:
-    paths = [
-        f"{API}&revid=7&{query}"
-        for query in (
-            *("pageid=1", "pageid=2", "pageid=1&all=1", "pageid=1&extent=findings", "pageid=1&extent=notes"),
-            *("pageid=1&lang=de", "pageid=1&verdict=dead", "title=Page_1"),
-        )
-    ] + [f"{API}&revid=7&pageid=1&format=xml", f"{CALL}&revid=7&pageid=1", f"{CALL}&revid=7&pageid=1&callback=f"]
+    more = ("", "&all=1", "&extent=findings", "&extent=notes", "&lang=de", "&verdict=dead", "&format=xml")
+    paths = [f"{API}&revid=7&pageid=1{query}" for query in more]
+    paths += [f"{API}&revid=7&{page}" for page in ("pageid=2", "title=Page_1")]
+    paths += [f"{CALL}&revid=7&pageid=1{query}" for query in ("", "&callback=f")]
     first = [(await site.fetch(path))[1] for path in paths]
     asked = site.source.asked
     assert asked == len(paths)

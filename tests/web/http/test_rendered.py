@@ -83,9 +83,7 @@ async def test_the_source_is_packed_once_for_all_who_ask(site: Site, monkeypatch
     monkeypatch.setattr(source_archive, "packed", counted)
     path = address_of("source", name=source_archive.NAME)
     answers = await asyncio.gather(*(site.fetch(path, method="HEAD") for _ in range(8)))
-    assert [(status, response.headers["ETag"]) for status, _, response in answers] == [
-        (200, answers[0][2].headers["ETag"])
-    ] * 8
+    assert len({(status, response.headers["ETag"]) for status, _, response in answers}) == 1
     assert len(packed) == 1
 
 

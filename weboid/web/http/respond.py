@@ -99,8 +99,8 @@ def sent(
             return web.Response(status=304, headers=headers)
         is_compressed &= request.method == hdrs.METH_GET
     response = web.Response(status=http, body=data, headers=headers, zlib_executor_size=LARGE)
-    if is_compressed:
-        _compress(response, data, first_coding(request.headers.get(hdrs.ACCEPT_ENCODING, ""), _CODINGS), packed)
+    if is_compressed and (coding := first_coding(request.headers.get(hdrs.ACCEPT_ENCODING, ""), _CODINGS)):
+        _compress(response, data, coding, packed)
     return response
 
 
@@ -111,12 +111,10 @@ def _typed(content_type: str) -> str:
     return content_type
 
 
-def _compress(response: web.Response, data: bytes, coding: str | None, packed: dict[str, bytes]) -> None:
-    """Compresses the body by that coding, if any, quickly, as most answers are made for one caller: level 3 takes no
+def _compress(response: web.Response, data: bytes, coding: str, packed: dict[str, bytes]) -> None:
+    """Compresses the body by that coding, quickly, as most answers are made for one caller: level 3 takes no
     longer than the quickest, two fifths of the usual one's time. Large ones are left to aiohttp's threads.
     """
-    if coding is None:
-        return
     if len(data) > LARGE:
         response.enable_compression(web.ContentCoding(coding))
         return
