@@ -19,9 +19,8 @@ _LATEST: Final = 0.2
 _FIRST_S: Final = 0.005
 """So long a turn is taken to last before there was one."""
 _LONG_S: Final = 0.05
-"""Who holds a slot for so long while the loop is late by no more than …"""
 _LATE_S: Final = 0.01
-"""… waits for something else, such as a slow database."""
+"""Who holds a slot for `_LONG_S` while the loop is late by this at most waits for others, such as a slow database."""
 
 
 class Full(Exception):
@@ -53,12 +52,12 @@ class _Place:
 
     account: Hashable
     is_gone: Callable[[], bool]
-    let_in: asyncio.Future[float]
-    """The moment, by the monotonic clock, from which on it has a slot."""
+    let_in: "asyncio.Future[float | type[Full | Gone]]"
+    """The moment, by the monotonic clock, from which on it has a slot; or why it gets none: an error would hold it."""
 
     def refuse(self) -> None:
         if not self.let_in.done():
-            self.let_in.set_exception(Full())
+            self.let_in.set_result(Full)
 
 
 class _Ring:
@@ -95,7 +94,7 @@ class _Ring:
         queue = self.queues.get(account, ())
         while queue and (queue[0].let_in.done() or queue[0].is_gone()):
             if not (place := queue.popleft()).let_in.done():
-                place.let_in.set_exception(Gone())
+                place.let_in.set_result(Gone)
 
 
 class FairSlots:
@@ -156,10 +155,12 @@ class FairSlots:
         ring.add(place)
         self._let_in()
         try:
-            return await place.let_in
+            if isinstance(since_s := await place.let_in, float):
+                return since_s
+            raise since_s
         except asyncio.CancelledError:
-            if not place.let_in.cancelled() and place.let_in.exception() is None:
-                self._free(place.let_in.result())
+            if not place.let_in.cancelled() and isinstance(since_s := place.let_in.result(), float):
+                self._free(since_s)
             raise
         finally:
             ring.prune(place.account)
