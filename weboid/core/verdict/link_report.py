@@ -174,7 +174,8 @@ class PageReport:
 _KNOWN: Final = frozenset({UrlClass.WATCHED, UrlClass.INVALID})
 _STEP: Final = 50
 """Links that are reported on without letting others run."""
-_WORKING: Final = Finding(Verdict.WORKING)
+_PLAIN: Final = LinkReport((), UrlClass.WATCHED, None, None, Finding(Verdict.WORKING))
+"""Stands for each working link that an answer only counts."""
 COPY_WANTED: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
 """The verdicts on links of which a copy is wanted."""
 _NO_HINTS: Final[Mapping[str, tuple[LinkHint, ...]]] = {}
@@ -183,20 +184,18 @@ _FINDINGS: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM, Verd
 
 def is_included(link: LinkReport, extent: Extent) -> bool:
     """True if an answer of that extent has the link."""
-    return _includes(extent, link.finding.verdict, _is_noted(link.suspicious, link.hints), link.record)
+    return _includes(extent, link.finding.verdict, link.suspicious, link.hints, link.record)
 
 
-def _is_noted(suspicious: bool, hints: tuple[LinkHint, ...]) -> bool:
-    return suspicious or (bool(hints) and any(hint.is_finding for hint in hints))
-
-
-def _includes(extent: Extent, verdict: Verdict, suspicious: bool, record: UrlRecord) -> bool:
+def _includes(extent: Extent, verdict: Verdict, noted: bool, hints: tuple[LinkHint, ...], record: UrlRecord) -> bool:
     """A suspicious path is a finding (W-3); having moved is not. Only a notable file type has a size (U-6)."""
     if extent is Extent.ALL:
         return True
     if extent is Extent.DEAD:
         return verdict is Verdict.DEAD
-    return verdict in _FINDINGS or suspicious or (extent is Extent.NOTES and record.mime is not None)
+    if verdict in _FINDINGS or noted or (extent is Extent.NOTES and record.mime is not None):
+        return True
+    return bool(hints) and any(hint.is_finding for hint in hints)
 
 
 def link_report(
@@ -233,7 +232,7 @@ def _link_report(
     finding = wiki_finding(kind, rules, flags, None if known is None else record, host, claims, spam=spam)
     if finding.verdict is not Verdict.UNKNOWN:
         hints = ()
-    if extent is not Extent.ALL and not _includes(extent, finding.verdict, _is_noted(note, hints), record):
+    if extent is not Extent.ALL and not _includes(extent, finding.verdict, note, hints, record):
         return _counted(keyed, given, finding)
     if known is not None:
         due = known.next_check
@@ -294,12 +293,12 @@ def keyed_reports(
             yield
         link, _, key = keyed
         found, is_spam = None if key is None else known.get(key), key in spam
+        if not (has_all or found is None or is_spam or link.note) and found.is_working:
+            is_plain = link.kind is UrlClass.WATCHED and not (has_files and found.is_notable)
+            if is_plain and not (may_be_dead and PERMADEAD in rules.flags_of(link.url)):
+                counted.append(_PLAIN)
+                continue
         given = tuple(sorted(others[form])) if form in others else (link.given,)
-        is_plain = not (has_all or is_spam or link.note) and link.kind is UrlClass.WATCHED
-        is_plain = is_plain and not (may_be_dead and PERMADEAD in rules.flags_of(link.url))
-        if is_plain and found is not None and found.is_working and not (has_files and found.is_notable):
-            counted.append(_counted(keyed, given, _WORKING))
-            continue
         origin = None if interwiki is None else origin_of(given, interwiki)
         report = _link_report(keyed, found, rules, given, is_spam, services, origin, extent, hints.get(form, ()))
         (included if has_all or is_included(report, extent) else counted).append(report)

@@ -74,7 +74,7 @@ def table_steps(
 
 def choices_of(links: Iterable[LinkReport], say: Messages) -> dict[str, Sequence[tuple[str, Any]]]:
     """The values of the filters of a page with these links, with their words; the first is that nothing is chosen."""
-    reasons = Counter(link.finest_reason for link in links if link.finest_reason is not None)
+    reasons = Counter(filter(None, [link.finest_reason for link in links]))
     words = {reason: say.text(f"weboid-reason-{reason.word}") for reason in reasons}
     any_copy = say.text("weboid-list-copy-any")
     return {
