@@ -165,24 +165,22 @@ def _suffix_and_domain(host: str) -> tuple[str, str]:
 
 def _suffix_depth(name: str) -> int:
     """The number of labels in the suffix of a name in Unicode."""
-    rules = _suffixes()
+    rules, named = _suffixes()
     for place, depth in enumerate(range(name.count(".") + 1, 0, -1)):
-        if f"!{name}" in rules:
-            return depth - 1
-        if f"*.{name}" in rules:
-            return depth + (place > 0)
-        if name in rules:
-            return depth
+        if name in named:
+            if f"!{name}" in rules:
+                return depth - 1
+            return depth + (place > 0) if f"*.{name}" in rules else depth
         name = name.partition(".")[2]
     return 1
 
 
 @cache
-def _suffixes() -> frozenset[str]:
+def _suffixes() -> tuple[frozenset[str], frozenset[str]]:
     # Read at the first use, and not by the package: that takes four times as long. No name is like a comment.
     listed = get_data("publicsuffixlist", "public_suffix_list.dat")
     assert listed
-    return frozenset(listed.decode().split("\n"))
+    return (rules := frozenset(listed.decode().split("\n"))), frozenset(rule.lstrip("!*.") for rule in rules)
 
 
 def _punycode(text: str) -> str:

@@ -6,6 +6,7 @@ rekey of the store (O-10).
 
 from functools import lru_cache
 from hashlib import blake2b
+from struct import Struct
 from typing import Final, NamedTuple
 
 from weboid.core.url.hosts import registrable_domain
@@ -13,6 +14,7 @@ from weboid.core.url.urls import Url
 
 BUCKETS: Final = 4096
 """A power of two, so that each bucket has the same share of the hashes."""
+_SIGNED: Final = Struct(">q")
 
 
 class UrlKey(NamedTuple):
@@ -49,4 +51,4 @@ def _host_part(host: str) -> tuple[int, int]:
 
 
 def _hash(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode("ascii"), digest_size=8).digest(), "big", signed=True)
+    return int(_SIGNED.unpack(blake2b(text.encode("ascii"), digest_size=8).digest())[0])
