@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from aiohttp import hdrs, web
 
-from weboid.web.formats.json import CONTENT_TYPE, text_of
+from weboid.web.formats.json import CONTENT_TYPE, bytes_of
 from weboid.web.http.respond import body_of, sent
 from weboid.web.request.route import route_of
 from weboid.web.service import Service
@@ -31,7 +31,7 @@ def description() -> dict[str, Any]:
 
 class OpenApi:
     def __init__(self, service: Service) -> None:
-        self._body = body_of(text_of({**description(), "servers": [{"url": service.public_url}]}))
+        self._body = body_of(bytes_of({**description(), "servers": [{"url": service.public_url}]}))
 
     async def document(self, request: web.Request) -> web.Response:
         """The description, with the URL of this service."""

@@ -15,7 +15,7 @@ class PayloadFormat(NamedTuple):
     """Writes payloads: `text` at once, `steps` in steps, as bytes; both the same."""
 
     content_type: str
-    text: Callable[[dict[str, Any]], str | bytes]
+    text: Callable[[dict[str, Any]], bytes]
     steps: Callable[[dict[str, Any]], Steps[bytes]]
 
 
@@ -23,7 +23,7 @@ def payload_format(requested: Format) -> PayloadFormat:
     """The writer of a format; raises Problem for a format that has no payloads."""
     match requested:
         case Format.JSON:
-            return PayloadFormat(json.CONTENT_TYPE, json.text_of, json.bytes_steps)
+            return PayloadFormat(json.CONTENT_TYPE, json.bytes_of, json.bytes_steps)
         case Format.XML:
             return PayloadFormat(xml.CONTENT_TYPE, lambda payload: at_once(xml.bytes_steps(payload)), xml.bytes_steps)
         case Format.HTML | Format.JS | Format.CSV:
@@ -39,6 +39,6 @@ def script_steps(payload: dict[str, Any], callback: str) -> Steps[bytes]:
     return b"/**/%b(%b);\n" % (callback.encode("ascii"), text)
 
 
-def problem_script(payload: dict[str, Any]) -> str:
+def problem_script(payload: dict[str, Any]) -> bytes:
     """An error, as a statement that calls nothing when it is run."""
-    return f"/**/void {json.text_of(payload)};\n"
+    return b"/**/void %b;\n" % json.bytes_of(payload)
