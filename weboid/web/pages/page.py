@@ -137,7 +137,7 @@ class LinksPage:
         sort_of(given)  # before the wiki is asked
 
         def steps(answer: PageAnswer) -> Steps[bytes]:
-            return (yield from html_steps(answer, shown, names, given, say, source)).encode("utf-8", "replace")
+            return html_steps(answer, shown, names, given, say, source)
 
         variant = (say.language.code, tuple(sorted(given.items())), tuple(names))
         rendering = _Rendering(html.CONTENT_TYPE, shown.extent, variant, steps, vary)

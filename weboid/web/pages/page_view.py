@@ -29,7 +29,7 @@ _COUNTED: Final = (
 
 def html_steps(
     answer: PageAnswer, shown: LinkFilter, wikis: Sequence[str], given: Parameters, say: Messages, source: str
-) -> Steps[str]:
+) -> Steps[bytes]:
     """The HTML with the lists of links of the pages in an answer, and the form again; made in steps."""
     pages = []
     for page in answer.pages:
