@@ -56,7 +56,8 @@ SELECT given.place, url.status, url.since, url.asked, url.older, url.strikes, ur
         FROM wiki LEFT JOIN wiki_settings page USING (wiki)
         WHERE wiki.wiki = %(wiki)s
     ) END,
-    (SELECT true FROM revert WHERE revert.bucket = given.bucket AND revert.host_key = given.host_key
+    (SELECT state FROM revert WHERE state < 2 LIMIT 1) IS NOT NULL
+        AND (SELECT true FROM revert WHERE revert.bucket = given.bucket AND revert.host_key = given.host_key
         AND revert.url_key = given.url_key AND revert.wiki = %(wiki)s AND revert.state < 2 LIMIT 1) IS NOT NULL,
     CASE WHEN %(named)s AND url.status IS NOT NULL THEN json_build_array(url.scheme, host.host, url.port, url.path) END,
     url.meant
