@@ -124,7 +124,7 @@ class LinkReport(NamedTuple):
     @property
     def finest_reason(self) -> Reason | None:
         """The reason of its finding; of a host that is down what its own newest check found."""
-        return self.record.reason if self.finding.reason is Reason.HOST_DOWN else self.finding.reason
+        return self.record.reason if self.finding.reason is _HOST_DOWN else self.finding.reason
 
     @property
     def status(self) -> Status:
@@ -171,7 +171,8 @@ class PageReport:
     part: LinkPart | None = None
 
 
-_KNOWN: Final = frozenset({UrlClass.WATCHED, UrlClass.INVALID})
+_WATCHED, _INVALID, _UNKNOWN, _HOST_DOWN = UrlClass.WATCHED, UrlClass.INVALID, Verdict.UNKNOWN, Reason.HOST_DOWN
+_ALL, _DEAD, _NOTES, _PERMADEAD = Extent.ALL, Extent.DEAD, Extent.NOTES, Reason.PERMADEAD
 _STEP: Final = 50
 """Links that are reported on without letting others run."""
 _PLAIN: Final = LinkReport((), UrlClass.WATCHED, None, None, Finding(Verdict.WORKING))
@@ -189,11 +190,11 @@ def is_included(link: LinkReport, extent: Extent) -> bool:
 
 def _includes(extent: Extent, verdict: Verdict, noted: bool, hints: tuple[LinkHint, ...], record: UrlRecord) -> bool:
     """A suspicious path is a finding (W-3); having moved is not. Only a notable file type has a size (U-6)."""
-    if extent is Extent.ALL:
+    if extent is _ALL:
         return True
-    if extent is Extent.DEAD:
+    if extent is _DEAD:
         return verdict is Verdict.DEAD
-    if verdict in _FINDINGS or noted or (extent is Extent.NOTES and record.mime is not None):
+    if verdict in _FINDINGS or noted or (extent is _NOTES and record.mime is not None):
         return True
     return bool(hints) and any(hint.is_finding for hint in hints)
 
@@ -224,19 +225,19 @@ def _link_report(
 ) -> LinkReport:
     (_, kind, url, invalid, note), normal, _ = keyed
     record, host, claims, due, grounds, copies, meant = UNTRIED, UNKNOWN_HOST, NO_CLAIMS, None, None, None, None
-    if kind is UrlClass.INVALID:
+    if kind is _INVALID:
         meant, known = _meant_by(given[0], known, rules), None
     elif known is not None:
         record, host, claims = known.record, known.host, known.claims
     flags = rules.flags_of(url)
     finding = wiki_finding(kind, rules, flags, None if known is None else record, host, claims, spam=spam)
-    if finding.verdict is not Verdict.UNKNOWN:
+    if finding.verdict is not _UNKNOWN:
         hints = ()
-    if extent is not Extent.ALL and not _includes(extent, finding.verdict, note, hints, record):
-        return _counted(keyed, given, finding)
+    if extent is not _ALL and not _includes(extent, finding.verdict, note, hints, record):
+        return LinkReport(given, kind, url, normal, finding, UNTRIED, None, invalid, note)
     if known is not None:
         due = known.next_check
-        if finding.reason is not Reason.PERMADEAD:
+        if finding.reason is not _PERMADEAD:
             grounds = grounds_of(record, host, rules.policy)
         if finding.verdict in COPY_WANTED:
             meant = known.meant
@@ -252,11 +253,6 @@ def _meant_by(written: str, known: Known | None, rules: WikiRules) -> str | None
     if known is None or finding_of(known.record, known.host, rules.policy).verdict is not Verdict.WORKING:
         return None
     return str(meant.url) if (meant := probably_meant(written)) else None
-
-
-def _counted(keyed: KeyedLink, given: tuple[str, ...], finding: Finding) -> LinkReport:
-    link = keyed.link
-    return LinkReport(given, link.kind, link.url, keyed.normal, finding, UNTRIED, None, link.reason, link.note)
 
 
 def keyed_reports(
@@ -294,7 +290,7 @@ def keyed_reports(
         link, _, key = keyed
         found, is_spam = None if key is None else known.get(key), key in spam
         if not (has_all or found is None or is_spam or link.note) and found.is_working:
-            is_plain = link.kind is UrlClass.WATCHED and not (has_files and found.is_notable)
+            is_plain = link.kind is _WATCHED and not (has_files and found.is_notable)
             if is_plain and not (may_be_dead and PERMADEAD in rules.flags_of(link.url)):
                 counted.append(_PLAIN)
                 continue
@@ -339,7 +335,7 @@ def _repaired(report: LinkReport, shown: set[Url]) -> LinkReport:
 
 def watched_keys(links: Iterable[KeyedLink]) -> set[UrlKey]:
     """The keys under which the store may know something of these links."""
-    return {keyed.key for keyed in links if keyed.key is not None and keyed.link.kind in _KNOWN}
+    return {keyed.key for keyed in links if keyed.key is not None and keyed.link.kind in (_WATCHED, _INVALID)}
 
 
 def place(link: LinkReport) -> tuple[Any, ...]:

@@ -20,6 +20,7 @@ _UNKNOWN: Final = Finding(Verdict.UNKNOWN)
 _ALIVE: Final = Finding(Verdict.WORKING, Reason.PERMALIVE)
 _DEAD: Final = Finding(Verdict.DEAD, Reason.PERMADEAD)
 _FAILING: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
+_WATCHED, _INVALID_KIND, _IS_DEAD = UrlClass.WATCHED, UrlClass.INVALID, Verdict.DEAD
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +71,14 @@ def wiki_finding(
 
     `spam`: it is spam on the page in question (L-3), whatever it is on others.
     """
-    if kind is UrlClass.INVALID:
+    if kind is _INVALID_KIND:
         return _INVALID
     if spam:
         return _SPAM
-    if kind is not UrlClass.WATCHED:
+    if kind is not _WATCHED:
         return _UNKNOWN
     finding = _UNKNOWN if record is None else finding_of(record, host, rules.policy)
-    if finding.verdict is Verdict.DEAD and claims.assumed is not None:  # It is probably reachable (H-3, D-44).
+    if finding.verdict is _IS_DEAD and claims.assumed is not None:  # It is probably reachable (H-3, D-44).
         finding = Finding(Verdict.DOUBTFUL, Reason.REPORTED, finding.since)
     return listed(finding, flags) if flags else finding
 

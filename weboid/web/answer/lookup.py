@@ -60,8 +60,8 @@ class LookedUp:
     @property
     def watched(self) -> list[UrlKey]:
         """The keys of all watched links, each time that a page has one."""
-        links = chain.from_iterable(self.links.values())
-        return [each.key for each in links if each.key is not None and each.link.kind is UrlClass.WATCHED]
+        links, watched = chain.from_iterable(self.links.values()), UrlClass.WATCHED
+        return [each.key for each in links if each.key is not None and each.link.kind is watched]
 
     @property
     def has_unchecked(self) -> bool:

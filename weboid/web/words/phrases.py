@@ -27,6 +27,7 @@ Since = Callable[[int], Parameter]
 _Write = Callable[..., str]
 _CLICKABLE: Final = frozenset({"http", "https", "ftp", "ftps"})
 _FEW_CODES: Final = 5
+_UNKNOWN, _DEAD, _DOUBTFUL, _FAILING = Verdict.UNKNOWN, Verdict.DEAD, Verdict.DOUBTFUL, Outcome.FAILING
 _KEPT: Final = 4_096
 _DAYS: Final = "\0"
 """Stands for the days of an entry in the words around them, which are made once for a status."""
@@ -71,21 +72,20 @@ def amount_words(amount: Amount, say: Messages) -> str:
 def verdict_words(link: LinkReport, day: int, say: Messages) -> str:
     """The verdict and its duration: *dead for three weeks*; the class instead, if the link is not watched."""
     verdict, reason, since = link.finding
-    if verdict is Verdict.UNKNOWN and link.kind is not UrlClass.WATCHED:
+    if verdict is _UNKNOWN and link.kind is not UrlClass.WATCHED:
         return say.text(f"weboid-class-{link.kind.value}")
-    is_gone = verdict is Verdict.DEAD and link.cited_copy is not None
+    is_gone = verdict is _DEAD and link.cited_copy is not None
     key = "weboid-verdict-gone" if is_gone else f"weboid-verdict-{verdict.word}"
-    if verdict is Verdict.UNKNOWN and reason is not None:
+    if verdict is _UNKNOWN and reason is not None:
         key = "weboid-verdict-temporary"  # it was checked, and the site is being repaired
-    if verdict is Verdict.DOUBTFUL and reason in NO_PROOF:
+    if verdict is _DOUBTFUL and reason in NO_PROOF:
         key = "weboid-verdict-unavailable"
     return _since(key, None if since is None else day - since, say)
 
 
 @lru_cache(_KEPT)
 def _since(key: str, days: int | None, say: Messages) -> str:
-    words = say.text(key)
-    return words if days is None else say.text("weboid-verdict-since", words, say.span(days))
+    return say.text(key) if days is None else say.text("weboid-verdict-since", say.text(key), say.span(days))
 
 
 def reason_words(link: LinkReport, day: int, say: Messages, *, finest: bool = False) -> str | None:
@@ -112,7 +112,7 @@ def evidence_words(link: LinkReport, day: int, say: Messages, since: Since | Non
     reason, grounds = link.record.reason, link.grounds
     write: _Write = say.text if since is None else say.html
     long = since or (lambda first: say.span(day - first))
-    if reason is None or reason.outcome is not Outcome.FAILING:
+    if reason is None or reason.outcome is not _FAILING:
         return []
     if grounds is not None and grounds.is_proof:
         return _proof_words(grounds, write, long)
