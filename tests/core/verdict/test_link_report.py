@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from support.records import WHOLE
 from support.reports import Stored
@@ -27,6 +27,7 @@ from weboid.core.verdict.link_report import (
     is_included,
     keyed_link,
     keyed_reports,
+    link_of,
     link_report,
     watched_keys,
 )
@@ -189,12 +190,7 @@ def test_invalid_and_new_links_and_dead_hosts_say_what_is_known() -> None:
         HostRecord(Streak(4, 100, 120, WHOLE), Reason.DNS_GONE),
     )
     document = link_as_json(report("http://a.demo/", silent))
-    assert (document["verdict"], document["reason"], document["status"], document["http"]) == (
-        "dead",
-        "host-down",
-        66,
-        None,
-    )
+    assert [document[key] for key in ("verdict", "reason", "status", "http")] == ["dead", "host-down", 66, None]
 
 
 def test_a_page_counts_all_its_links_and_every_status_has_a_word_of_its_own() -> None:
@@ -209,8 +205,11 @@ def test_a_page_counts_all_its_links_and_every_status_has_a_word_of_its_own() ->
 
 
 @given(st.lists(st.text(max_size=30).map(lambda text: f"http://{text}"), max_size=20))
+@example([f"http://{host}/b" for host in ("WWW.A.demo", "a.demo", "no-dot", "1.2.3", "de.wikipedia.org", "a.example")])
 def test_whatever_a_page_holds_can_be_sorted_and_reported(urls: list[str]) -> None:
-    links = at_once(keyed_reports([keyed_link(classify(url, WMF)) for url in urls], {}))
+    keyed = [keyed_link(classify(url, WMF)) for url in urls]
+    assert [link_of(url, WMF) for url in urls] == keyed, "the usual way and that of nearly all"
+    links = at_once(keyed_reports(keyed, {}))
     assert {given for link in links for given in link.given} == set(urls)
     assert all({verdict.word for verdict in Verdict} >= {link.finding.verdict.word} for link in links)
     json.dumps([link_as_json(link) for link in links])

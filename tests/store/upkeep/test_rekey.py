@@ -62,7 +62,7 @@ TABLES: list[str] = _CASES["tables"]
 
 def other_bucket(host: str) -> int:
     """As with a suffix list that knows no registrable domains."""
-    return keys._hash(f"another list {host}") % keys.BUCKETS
+    return keys.url_key(f"another list {host}") % keys.BUCKETS
 
 
 def other_key(url: Url) -> UrlKey:

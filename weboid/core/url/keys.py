@@ -27,28 +27,23 @@ class UrlKey(NamedTuple):
 
 def url_key(normal: str) -> int:
     """The key of a URL in normal form: 64 bits, signed like PostgreSQL's ``bigint``."""
-    return _hash(normal)
+    return int(_SIGNED.unpack(blake2b(normal.encode("ascii"), digest_size=8).digest())[0])
 
 
-def host_key(host: str) -> int:
-    """The key of a host in normal form: 64 bits, signed like PostgreSQL's ``bigint``."""
-    return _hash(host)
+host_key: Final = url_key
+"""The key of a host in normal form, likewise."""
 
 
 def bucket(host: str) -> int:
     """The bucket (0 … 4095) of a host's registrable domain; of an IP address or bare suffix itself."""
-    return _hash(registrable_domain(host)) % BUCKETS
+    return url_key(registrable_domain(host)) % BUCKETS
 
 
-def key_of(url: Url, normal: str | None = None) -> UrlKey:
-    """The complete key of a URL; `normal` is its normal form, if the caller already has it."""
-    return tuple.__new__(UrlKey, (*_host_part(url.host), _hash(normal or str(url))))  # twice as fast as UrlKey(…)
+def key_of(url: Url) -> UrlKey:
+    """The complete key of a URL."""
+    return tuple.__new__(UrlKey, (*_host_part(url.host), url_key(str(url))))  # twice as fast as UrlKey(…)
 
 
 @lru_cache(maxsize=65_536)
 def _host_part(host: str) -> tuple[int, int]:
     return bucket(host), host_key(host)
-
-
-def _hash(text: str) -> int:
-    return int(_SIGNED.unpack(blake2b(text.encode("ascii"), digest_size=8).digest())[0])

@@ -71,11 +71,17 @@ def parse(url: str, bare: frozenset[str] = NO_NAMES) -> Url:
 
     `bare`: as of `host_form`.
     """
-    if (plain := _PLAIN.fullmatch(url)) and "/." not in url and len(url) < _LONGEST_PLAIN:
-        scheme, host, path = plain.groups()
+    if plain := plain_parts(url):
+        scheme, host, path = plain
         form = host_form(host, bare) if bare else host_form(host)
         return tuple.__new__(Url, (scheme, form, 0, path))  # four times as fast as Url(…)
     return _parsed(url, bare)
+
+
+def plain_parts(url: str) -> tuple[str, ...] | None:
+    """Scheme, host and path of a URL of which no more than the host may change; None of others, which are few."""
+    plain = _PLAIN.fullmatch(url)
+    return plain.groups() if plain and "/." not in url and len(url) < _LONGEST_PLAIN else None
 
 
 def _parsed(url: str, bare: frozenset[str] = NO_NAMES) -> Url:

@@ -17,7 +17,7 @@ from weboid.core.url.farms import Farm
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url, suspicious
 from weboid.core.verdict.hints import LinkHint
-from weboid.core.verdict.link_report import KeyedLink, keyed_link, watched_keys
+from weboid.core.verdict.link_report import KeyedLink, keyed_link, link_of, watched_keys
 from weboid.core.wikitext.settings import NOTHING_SAID, OfWiki
 from weboid.core.wikitext.titles import NamespaceNames
 from weboid.mechanism.slices import Steps, batches, in_slices
@@ -30,6 +30,7 @@ from weboid.web.answer.query import SelectedLinks
 from weboid.web.answer.wiki_namespaces import WikiNamespaces
 
 _LINKS_KEPT: Final = 16_384
+_kept_link: Final = lru_cache(_LINKS_KEPT)(link_of)
 _LONGEST_KEPT: Final = 500
 """Characters: all that are kept take some 30 MB at the most."""
 _AT_ONCE: Final = 500
@@ -165,16 +166,9 @@ def _keyed_links(urls: Sequence[str], farm: Farm) -> Steps[list[KeyedLink]]:
     keyed: list[KeyedLink] = []
     for some in batches(urls, _STEP):
         # Classified links are cached, as the same ones are requested again and again.
-        keyed += [
-            _kept_link(url, farm) if len(url) <= _LONGEST_KEPT else keyed_link(classify(url, farm)) for url in some
-        ]
+        keyed += [_kept_link(url, farm) if len(url) <= _LONGEST_KEPT else link_of(url, farm) for url in some]
         yield
     return keyed
-
-
-@lru_cache(_LINKS_KEPT)
-def _kept_link(url: str, farm: Farm) -> KeyedLink:
-    return keyed_link(classify(url, farm))
 
 
 def _stored_links(selected: SelectedLinks, known: Mapping[UrlKey, LinkedUrl]) -> Steps[dict[int, list[KeyedLink]]]:
