@@ -38,28 +38,28 @@ class RevertReason(StrEnum):
 
 def link_as_json(link: LinkReport) -> dict[str, Any]:
     """The one dictionary form of a link: days as ISO dates, unknown things None (U-2, U-4); no codes (D-476)."""
-    history, streak, _, target, mime, size_kib, http, _ = link.record
-    claims, copies, status, (verdict, reason, since) = link.claims, link.copies, link.status, link.finding
-    # One display and no caches: hardly two links of a page have the same record.
+    # At once: to read eighteen fields one by one takes ten times as long.
+    given, kind, _, normal, found, record, due, invalid, odd, claims, grounds, copies, origin, *_ = link
+    (verdict, reason, since), (history, streak, _, target, mime, size_kib, http, _) = found, record
     return {
-        "normal": link.normal,
+        "normal": normal,
         "host_unicode": link.host_unicode,
-        "given": list(link.given),
-        **_origin_as_json(link.origin),
-        "class": link.kind.value,
+        "given": list(given),
+        **_origin_as_json(origin),
+        "class": kind.value,
         "verdict": verdict.word,
-        "reason": reason.word if reason else link.invalid and link.invalid.value,
+        "reason": reason.word if reason else invalid and invalid.value,
         "since": _iso(since),
-        **_status_as_json(status),
+        **_status_as_json(history[0].status if history else link.status),
         "http": link.http if http is None else http or None,
         "checked": _iso(history[0].last) if history else None,
-        "next_check": _iso(link.due),
+        "next_check": _iso(due),
         "strikes": streak.strikes,
-        "evidence": None if link.grounds is None else _grounds_as_json(link.grounds),
+        "evidence": None if grounds is None else _grounds_as_json(grounds),
         "target": target,
         "mime": mime,
         "size_kib": size_kib,
-        "suspicious": link.suspicious,
+        "suspicious": odd,
         "hints": [{"kind": hint.kind.value, "since": _iso(hint.since)} for hint in link.hints],
         "flags": sorted(link.flags | {FROZEN} if link.is_frozen else link.flags),
         "reported": _iso(claims.reported),
