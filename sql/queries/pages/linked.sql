@@ -5,8 +5,9 @@
 -- and LATERAL, so that each is found by its full key. Hosts are read of what fails only, what people said and what is
 -- kept of copies only where an answer shows it, as JSON, for there may be several rows of it. Two columns of the first
 -- URL have the spam links of the pages and the settings of the wiki, so that all of it comes in one round trip. Then
--- comes whether the URL is frozen on the wiki (B-6); by LIMIT, as for EXISTS all reverts of a wiki might be read. Then
--- the URL itself if it is `named`: only then are the hosts of URLs that work read, too. Last what was probably meant.
+-- comes whether the URL is frozen on the wiki (B-6), for which none is looked for where no revert counts; by LIMIT, as for
+-- EXISTS all reverts of a wiki might be read. Then the URL itself if it is `named`: only then are the hosts of URLs that
+-- work read, too. Last what was probably meant.
 SELECT given.place, url.status, url.since, url.asked, url.older, url.strikes, url.failing_since, url.failing_until,
     url.evidence, url.reason, url.target, url.mime, url.size_kib, url.http, url.state_since,
     url.due,
