@@ -195,7 +195,7 @@ _ALL, _DEAD, _NOTES, _PERMADEAD = Extent.ALL, Extent.DEAD, Extent.NOTES, Reason.
 _STEP: Final = 50
 """Links that are reported on without letting others run."""
 _PLAIN: Final = LinkReport((), UrlClass.WATCHED, None, None, Finding(Verdict.WORKING))
-"""Stands for each working link that an answer only counts."""
+"""Stands for each working link that an answer only counts: it has no form."""
 COPY_WANTED: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL})
 """The verdicts on links of which a copy is wanted."""
 _NO_HINTS: Final[Mapping[str, tuple[LinkHint, ...]]] = {}
@@ -204,7 +204,7 @@ _FINDINGS: Final = frozenset({Verdict.DEAD, Verdict.DOUBTFUL, Verdict.SPAM, Verd
 
 def is_included(link: LinkReport, extent: Extent) -> bool:
     """True if an answer of that extent has the link."""
-    return _includes(extent, link.finding.verdict, link.suspicious, link.hints, link.record)
+    return bool(link.given) and _includes(extent, link.finding.verdict, link.suspicious, link.hints, link.record)
 
 
 def _includes(extent: Extent, verdict: Verdict, noted: bool, hints: tuple[LinkHint, ...], record: UrlRecord) -> bool:
@@ -331,7 +331,7 @@ def keyed_reports(
 def _shown_by_copies(links: Iterable[KeyedLink], known: Mapping[UrlKey, Known], rules: WikiRules) -> Steps[set[Url]]:
     """The pages of which a page's links to archives show copies, as far as these are not dead."""
     shown: set[Url] = set()
-    for some in batches([each for each in links if each.link.url and is_archive_host(each.link.url.host)], _STEP):
+    for some in batches([each for each in links if (url := each.link.url) and is_archive_host(url.host)], _STEP):
         for link, _, key in some:
             if (page := link.url and shown_by(link.url)) is None:
                 continue

@@ -43,11 +43,11 @@ class LiveHints:
         self, conn: Connection, links: LinksByPage, known: Mapping[UrlKey, LinkedUrl], day: int
     ) -> HintsByForm:
         """Old facts of the hosts of links that have not been checked; no statement if all have been."""
-        checked = {key for key, found in known.items() if not found.is_untried}
         unchecked = {
             normal: (link.url, HostKey(key.bucket, key.host_key))
             for link, normal, key in chain.from_iterable(links.values())
-            if key is not None and key not in checked and link.kind is UrlClass.WATCHED
+            if key is not None and ((found := known.get(key)) is None or found.is_untried)
+            if link.kind is UrlClass.WATCHED
             if normal is not None and link.url is not None
         }
         return await self._of_unchecked(conn, unchecked, day) if unchecked else {}
