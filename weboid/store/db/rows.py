@@ -189,7 +189,7 @@ def url_record(columns: Sequence[Any]) -> UrlRecord:
     target, kind, size_kib, http, state_since = rest
     history: History = ()
     if asked is not None:
-        newest = Entry(STATUSES[status], since, asked)
+        newest = tuple.__new__(Entry, (STATUSES[status], since, asked))
         history = (newest, *unpacked(older)) if older else (newest,)
     streak = NO_STRIKES if failing_until is None else _streak(strikes, failing_since, failing_until, evidence)
     why, file = None if reason is None else BY_NUMBER[reason], None if kind is None else mime.KEYWORDS[kind]

@@ -29,8 +29,7 @@ def link_view(link: LinkReport, day: int, say: Messages, settings: WikiSettings 
     first = offered = None
     if link.copies is not None:
         first, offered = link.copies.first, offered_wikitext(link, settings, day)
-    # Positional arguments are faster, and there are hundreds of links on a page.
-    return LinkView(
+    shown = (
         _state(link, day, say),
         phrases.shown_url(link),
         link.host_unicode,
@@ -45,6 +44,7 @@ def link_view(link: LinkReport, day: int, say: Messages, settings: WikiSettings 
         None if first is None else phrases.href(first.address),
         None if offered is None else offered.template or offered.parameters or offered.dead,
     )
+    return tuple.__new__(LinkView, shown)  # in half the time of LinkView(…), for the hundreds of links of a page
 
 
 def _state(link: LinkReport, day: int, say: Messages) -> StateView:
@@ -61,7 +61,7 @@ def _state(link: LinkReport, day: int, say: Messages) -> StateView:
     reason, word = phrases.reason_words(link, day, say, finest=True), verdict.word
     chip, actions = chip_html(word, words, icons()[word]), actions_html(word, say) if history else ()
     why = why_html(reason, evidence)
-    return StateView._make((word, words, reason, evidence, checked, entries, chip, why, checks, actions))
+    return tuple.__new__(StateView, (word, words, reason, evidence, checked, entries, chip, why, checks, actions))
 
 
 @lru_cache(_KEPT)
