@@ -11,6 +11,7 @@ _KEPT: Final = 64
 _KEPT_CHARS: Final = 5_000
 _ASCII: Final = bytes(range(0x80))
 _SPACED: Final = bytes(code if code >= 0x80 or chr(code).isalnum() else ord(" ") for code in range(256))
+_SPACELESS: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0eff]")
 _GAP_IN_LINE: Final = re.compile(r"(?:[^\w\n]|_)+")
 _SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«:]+\s+|\s*[|»«•]\s*|(?<=\S):\s")
 
@@ -105,6 +106,4 @@ def without(candidates: Iterable[str], phrase: str) -> tuple[str, list[str]]:
 
 def is_spaceless(text: str) -> bool:
     """True if a text has characters of a script without spaces between words."""
-    return any(
-        "\u3040" <= char <= "\u30ff" or "\u3400" <= char <= "\u9fff" or "\u0e00" <= char <= "\u0eff" for char in text
-    )
+    return _SPACELESS.search(text) is not None
