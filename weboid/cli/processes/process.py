@@ -39,6 +39,7 @@ def run_async(main: Any) -> Any:
     try:
         return run(stoppable(main))
     finally:
+        gc.freeze()  # the interpreter looks through all that is left before it ends
         ignore_repeats()
 
 
