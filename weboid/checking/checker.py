@@ -395,7 +395,7 @@ class Checker:
 
 def _judged(url: Url, request: CheckRequest, document: Document, answer: RawResponse) -> _Page | None:
     """A document that is to be judged by its host's face; None if it is not, or cannot be like any answer."""
-    if not request.faces or (probes := probes_of(url)) is None:
+    if not request.faces or not Seen(document, str(url), (), answer.body).is_comparable:
         return None
-    page = Seen(document, str(url), probes.named, answer.body)
-    return (page, probes) if page.is_comparable else None
+    probes = probes_of(url)
+    return (Seen(document, str(url), probes.named, answer.body), probes) if probes else None
