@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from unicodedata import combining
 
 from weboid.core.document.charset import decoder_of
-from weboid.core.document.document import document_from
+from weboid.core.document.document import Words, document_from
 from weboid.core.document.language import UNKNOWN, code_of, language_of, number_of
 from weboid.core.document.markup import collapsed
 from weboid.core.document.reading import MarkupReader
@@ -155,7 +155,7 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _language(declared: str, words: tuple[str, ...]) -> str:
+def _language(declared: str, words: Words) -> str:
     """The language of a text: the declared one, unless the text is plainly in another (D-116)."""
     spoken = language_of(words)
     is_known = bool(declared) and (number_of(declared) in (spoken, UNKNOWN) or len(words) < _ENOUGH_WORDS)

@@ -209,7 +209,7 @@ def _look(document: Document, left_out: frozenset[str], moved: int, body: bytes)
     if len(text) < _SHORT_WORDS:
         shape = _hash(" ".join(text), 8)
     else:
-        shape = (document.fingerprint if len(text) == len(document.words) else fingerprint(text)) or 0
+        shape = (document.fingerprint if len(text) == len(document.words) else fingerprint(" ".join(text))) or 0
     return Look(Kind.PAGE, moved, _hash(" ".join(titled), 3), len(text), shape)
 
 

@@ -53,9 +53,9 @@ def _first_words(text: str) -> list[str]:
     return found[:MAX_WORDS]
 
 
-def fingerprint(words: list[str]) -> int | None:
-    """The fingerprint of a text given as its words, unsigned; None if they are too few for one shingle."""
-    encoded = " ".join(words).encode("utf-8", "replace").split(b" ")
+def fingerprint(joined: str) -> int | None:
+    """The fingerprint of words separated by spaces, unsigned; None if they are too few for one shingle."""
+    encoded = joined.encode("utf-8", "replace").split(b" ")
     shingles = set(map(b" ".join, zip(*(encoded[start:] for start in range(SHINGLE)), strict=False)))
     if not shingles:
         return None

@@ -6,7 +6,7 @@ The numbers are stored and never change their meaning.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
@@ -51,9 +51,9 @@ def _numbers_of_words() -> dict[str, tuple[int, ...]]:
     return numbers
 
 
-def language_of(words: Sequence[str]) -> int:
+def language_of(words: Iterable[str]) -> int:
     """The number of the language of a text given as its words, in lower case; UNKNOWN if it is in doubt."""
-    words = words[:_READ_WORDS]
+    words = list(words)[:_READ_WORDS]
     letters = "".join(words)
     others = "" if letters.isascii() else "".join(_NOT_LATIN.findall(letters))
     # Fewer letters than those of any script that would count.

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
+from weboid.core.document.document import Words
 from weboid.core.document.face import Face, Kind, Look, Role, Seen, look_of
 from weboid.core.observe.observation import RawResponse
 from weboid.core.record.reasons import Outcome, Reason, code_reason
@@ -125,7 +126,7 @@ def _everywhere(seen: Seen, probes: Probes, body: bytes, *, is_newcomer: bool) -
     document, page = seen.document, body.lower()
     is_fixed = not document.sources and b"<script" not in page
     # Whatever its length: a wall is at no other place on a host that has documents.
-    wall = wall_by_content(_REFUSAL, body, replace(document, words=()))
+    wall = wall_by_content(_REFUSAL, body, replace(document, words=Words()))
     if wall and (is_fixed or _COMMON_VENDORS.isdisjoint(wall.signals)):
         return Suspicion(Reason.BOT_WALL, (*wall.signals, "same-everywhere"))
     if len(document.words) <= _WALL_WORDS and any(mark in page for mark in _WIDGETS):
