@@ -40,7 +40,8 @@ class PageAnswer:
 
 async def report(found: LookedUp, policy: Policy, services: Services, extent: Extent) -> PageAnswer:
     """The answer; `services` make the addresses of archived copies."""
-    chosen, rules = found.selected, rules_of(found.settings, policy)
+    chosen = found.selected
+    rules = rules_of(found.settings, policy)
     pages = [await in_slices(_page_report(found, page, rules, services, extent)) for page in chosen.pages]
     writes, policy = found.settings.writes, rules.policy
     return PageAnswer(chosen.wiki, tuple(pages), chosen.missing, chosen.day, chosen.titles, chosen.next, writes, policy)
@@ -50,7 +51,9 @@ def _page_report(
     found: LookedUp, page: SelectedPage, rules: WikiRules, services: Services, extent: Extent
 ) -> Steps[PageReport]:
     links = yield from keyed_reports(
-        *(found.links[page.page], found.known, rules),
+        found.links[page.page],
+        found.known,
+        rules,
         spam=found.spam[page.page],
         services=services,
         extent=extent,
@@ -58,8 +61,16 @@ def _page_report(
         hints=found.hints,
         copies=found.copies.get(page.page, ()),
     )
-    part, title = page.part, found.names.prefixed(page.namespace, page.title)
+    part = page.part
     return PageReport(
-        *(found.selected.name, page.page, page.namespace, page.title, page.revision, links, page.read, page.is_live),
-        *(title, None if part.first == 0 and part.end == part.total else part),
+        wiki=found.selected.name,
+        page=page.page,
+        namespace=page.namespace,
+        title=page.title,
+        revision=page.revision,
+        links=links,
+        read=page.read,
+        live=page.is_live,
+        prefixed_title=found.names.prefixed(page.namespace, page.title),
+        part=None if part.first == 0 and part.end == part.total else part,
     )
