@@ -75,7 +75,10 @@ async def test_a_run_that_was_stopped_goes_on_with_the_tables_that_are_whole(
     async def end_session() -> None:
         """As a server that has no room for its log of writes."""
         async with pool.connection() as conn:
-            await conn.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'AccessExclusiveLock'")
+            await conn.execute(
+                "SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_database d ON d.oid = l.database "
+                "WHERE l.mode = 'AccessExclusiveLock' AND d.datname = current_database()"
+            )
 
     def stop_in_urls(table: str, percent: int) -> None:
         if (table, percent) == ("url", 50):

@@ -4,6 +4,7 @@ import asyncio
 import re
 
 import pytest
+from support.databases import until_locked_out
 from support.intakes import record_pages
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
@@ -110,9 +111,6 @@ async def test_a_batch_keeps_the_order_of_keys_whatever_its_session_has_planned_
         async with asyncio.timeout(20), stored.pool.connection() as other:
             await lock_urls(other, [key(urls[0])])
             batch = asyncio.create_task(write_batch())
-            async with stored.pool.reading() as conn:
-                while not await (await conn.execute(b"SELECT 1 FROM pg_locks WHERE NOT granted")).fetchone():
-                    assert not batch.done(), batch.exception()
-                    await asyncio.sleep(0.001)
+            await until_locked_out(database)
             assert await locked_rows(stored, "url") == 1
         await batch
