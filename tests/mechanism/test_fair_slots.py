@@ -98,15 +98,19 @@ async def test_an_account_takes_more_than_its_share_of_places_while_there_are_so
     assert await came(*(begin(slots, name, done, hold_s=0.01) for name in "abcaaaa")) == ["in"] * 7
 
 
-async def test_who_would_wait_too_long_is_refused_before_it_waits() -> None:
-    slots, done = FairSlots(Capacity(1, places=100, wait_s=0.3)), list[str]()
+async def test_who_would_wait_too_long_is_refused_before_it_waits_and_who_had_no_turn_is_not() -> None:
+    slots, done, answered = FairSlots(Capacity(1, places=100, wait_s=0.3, aside=9)), list[str](), asyncio.Event()
+    back = [asyncio.create_task(alongside(slots, str(number), answered, done)) for number in range(9)]
     assert await came(*(begin(slots, "crowd", done, hold_s=0.1) for _ in range(2))) == ["in"] * 2
     crowd = [begin(slots, "crowd", done, hold_s=0.1) for _ in range(60)]
     await let_run()
-    refused = sum(task.done() for task in crowd)
-    assert 40 < refused < 60
-    assert await came(begin(slots, "calm", done)) == ["in"]
-    await came(*crowd)
+    assert 40 < sum(task.done() for task in crowd) < 60
+    await asyncio.sleep(0.35)
+    answered.set()
+    crowd += [begin(slots, "crowd", done, hold_s=0.1) for _ in range(9)]
+    await let_run()
+    assert await came(*(begin(slots, name, done) for name in ("calm", "other"))) == ["in"] * 2
+    await came(*crowd, *back)
 
 
 async def test_of_a_crowd_that_comes_at_once_nobody_waits_in_vain() -> None:

@@ -129,10 +129,6 @@ class FairSlots:
             self.waiting += 1
             try:
                 since_s = await self._wait(self._new, place)
-            except Full:
-                # What was computed was wrong: turns take longer than they did, or have not ended at all.
-                self._turn_s += _LATEST * (self._capacity.wait_s - self._turn_s)
-                raise
             finally:
                 self.waiting -= 1
                 limit.cancel()
@@ -149,7 +145,9 @@ class FairSlots:
         if self.waiting >= (capacity.places if own >= max(capacity.places // accounts, 1) else 2 * capacity.places):
             return False
         ahead = own * accounts + accounts - 1 if account in self._new.queues else len(self._new.fresh)
-        return (min(self.waiting, ahead) + len(self._back.queues)) * self._turn_s <= capacity.wait_s * capacity.slots
+        ahead = min(self.waiting, ahead)
+        ahead += min(ahead + 1, len(self._back.queues))  # who comes back has every second turn
+        return ahead * self._turn_s <= capacity.wait_s * capacity.slots
 
     async def _wait(self, ring: _Ring, place: _Place) -> float:
         ring.add(place)

@@ -93,6 +93,17 @@ async def status_of(client: aiohttp.ClientSession, method: str, url: str) -> tup
         return response.status, int(response.headers.get("Retry-After", 0))
 
 
+async def begun(
+    url: str, path: str, length: int, body: bytes = b""
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A form of that length, of which so much has been sent."""
+    host, port = url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+    writer.write(f"{head}Content-Length: {length}\r\n\r\n".encode() + body)
+    return reader, writer
+
+
 async def test_110_searches_at_once_hold_up_nothing_but_searches() -> None:
     unlimited = aiohttp.TCPConnector(limit=0)
     async with busy() as service, aiohttp.ClientSession(connector=unlimited) as client:
@@ -115,14 +126,10 @@ async def test_110_searches_at_once_hold_up_nothing_but_searches() -> None:
 async def test_who_goes_away_while_it_waits_leaves_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CAPACITIES, Lane.SEARCH, Capacity(slots=1, places=2, wait_s=60))
     async with busy() as service:
-        host, port = service.url.removeprefix("http://").split(":")
-        request = b"POST /search HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
         waiting = service.lanes.slots[Lane.SEARCH]
         writers = []
         for _ in range(3):
-            _, writer = await asyncio.open_connection(host, int(port))
-            writer.write(request)
-            writers.append(writer)
+            writers.append((await begun(service.url, "/search", 0))[1])
             await until(lambda: waiting.working + waiting.waiting >= len(writers))
         for writer in writers[1:]:
             writer.transport.abort()
@@ -167,10 +174,7 @@ async def test_a_refusal_is_in_the_format_of_the_address_and_costs_nothing(datab
 async def test_who_is_refused_is_so_before_a_form_is_received_and_no_more_once_there_is_room() -> None:
     async with busy() as service, aiohttp.ClientSession() as client:
         service.lanes.slots[Lane.PAGES] = FairSlots(Capacity(slots=0, places=0, wait_s=0))
-        host, port = service.url.removeprefix("http://").split(":")
-        reader, writer = await asyncio.open_connection(host, int(port))
-        head = "POST /api/page HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-        writer.write(f"{head}Content-Length: 1000\r\n\r\nurls=".encode())
+        reader, writer = await begun(service.url, "/api/page", 1000, b"urls=")
         assert (await reader.readline()).split()[1] == b"503"
         writer.close()
         assert (await status_of(client, "GET", f"{service.url}/api/page"))[0] == 503
@@ -210,13 +214,8 @@ def test_what_is_rendered_once_for_all_has_a_lane_of_its_own_and_so_have_monitor
 
 async def test_who_sends_a_form_slowly_takes_nobodys_place(site: Site) -> None:
     capacity = CAPACITIES[Lane.LISTS]
-    head = "POST /api/normal HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-    host, port = site.url.removeprefix("http://").split(":")
-    writers = []
-    for _ in range(capacity.slots + capacity.aside + capacity.places):
-        _, writer = await asyncio.open_connection(host, int(port))
-        writer.write(f"{head}Content-Length: 1000\r\n\r\nurls=".encode())
-        writers.append(writer)
+    connections = capacity.slots + capacity.aside + capacity.places
+    writers = [(await begun(site.url, "/api/normal", 1000, b"urls="))[1] for _ in range(connections)]
     await asyncio.sleep(0.2)
     assert (await site.fetch("/api/normal?url=http://a.demo/"))[0] == 200
     for writer in writers:
@@ -229,10 +228,7 @@ async def test_long_forms_that_come_at_the_same_time_are_bounded_together(monkey
 
     monkeypatch.setattr(lanes, "Bodies", lambda: Bodies(60_000))
     async with busy(answer) as service, aiohttp.ClientSession() as client:
-        host, port = service.url.removeprefix("http://").split(":")
-        _, writer = await asyncio.open_connection(host, int(port))
-        head = "POST /api/page HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
-        writer.write(f"{head}Content-Length: 60000\r\n\r\n".encode() + b"a" * 40_000)
+        _, writer = await begun(service.url, "/api/page", 60_000, b"a" * 40_000)
         statuses = {}
         for size in (10_000, 50_000):
             async with client.post(f"{service.url}/api/page", data={"urls": "a" * size}) as response:
