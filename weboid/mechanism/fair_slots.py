@@ -55,9 +55,9 @@ class _Place:
     let_in: "asyncio.Future[float | type[Full | Gone]]"
     """The moment, by the monotonic clock, from which on it has a slot; or why it gets none: an error would hold it."""
 
-    def refuse(self) -> None:
+    def refuse(self, why: type[Full | Gone]) -> None:
         if not self.let_in.done():
-            self.let_in.set_result(Full)
+            self.let_in.set_result(why)
 
 
 class _Ring:
@@ -93,20 +93,21 @@ class _Ring:
         """Drops an account's first places that are settled, or whose callers have gone."""
         queue = self.queues.get(account, ())
         while queue and (queue[0].let_in.done() or queue[0].is_gone()):
-            if not (place := queue.popleft()).let_in.done():
-                place.let_in.set_result(Gone)
+            queue.popleft().refuse(Gone)
 
 
 class FairSlots:
     """The slots of one kind of work."""
 
     def __init__(self, capacity: Capacity) -> None:
-        self._capacity: Final = capacity
+        self.capacity: Final = capacity
         self.working = 0
         """The number of slots in use."""
         self.waiting = 0
         """The number of those who wait for their first slot; who comes back is never refused, and not counted."""
-        self._aside = self._spared = 0
+        self.spared = 0
+        """The number of those who have gone on without a slot."""
+        self._aside = 0
         self._new, self._back = _Ring(), _Ring()
         self._is_backs_turn = True
         self._turn_s = _FIRST_S
@@ -125,7 +126,7 @@ class FairSlots:
             if not self.has_place(account):
                 raise Full
             place = _Place(account, is_gone, loop.create_future())
-            limit = loop.call_later(self._capacity.wait_s, place.refuse)
+            limit = loop.call_later(self.capacity.wait_s, place.refuse, Full)
             self.waiting += 1
             try:
                 since_s = await self._wait(self._new, place)
@@ -140,7 +141,7 @@ class FairSlots:
     def has_place(self, account: Hashable) -> bool:
         """Returns whether a caller of this account may wait, and would not wait too long."""
         self._new.prune(account)
-        capacity, own = self._capacity, len(self._new.queues.get(account, ()))
+        capacity, own = self.capacity, len(self._new.queues.get(account, ()))
         accounts = len(self._new.queues) + (account not in self._new.queues)
         if self.waiting >= (capacity.places if own >= max(capacity.places // accounts, 1) else 2 * capacity.places):
             return False
@@ -158,6 +159,7 @@ class FairSlots:
             raise since_s
         except asyncio.CancelledError:
             if not place.let_in.cancelled() and isinstance(since_s := place.let_in.result(), float):
+                self._aside += ring is self._back
                 self._free(since_s)
             raise
         finally:
@@ -173,17 +175,6 @@ class FairSlots:
         self.working -= 1
         self._let_in()
 
-    def spare(self, since_s: float) -> bool:
-        """Gives back the slot of somebody who waits; False if too many are spared already."""
-        if is_spared := self._spared < self._capacity.spared:
-            self._spared += 1
-            self.step_aside(since_s)
-        return is_spared
-
-    def end_sparing(self) -> None:
-        """Notes that one who was spared has ended, or steps aside by itself."""
-        self._spared -= 1
-
     def step_aside(self, since_s: float) -> None:
         """Gives a slot back for a while that was held since then."""
         self._aside += 1
@@ -195,22 +186,16 @@ class FairSlots:
         self._let_in()
 
     async def come_back(self, account: Hashable) -> float:
-        """Takes a slot again, in turn, however long that takes; returns since when. Who is cancelled has left."""
-        place = _Place(account, lambda: False, asyncio.get_running_loop().create_future())
-        try:
-            return await self._wait(self._back, place)
-        except asyncio.CancelledError:
-            if place.let_in.cancelled():
-                self.stay_away()
-            raise
+        """Takes a slot again, in turn, however long that takes; returns since when. Who is cancelled stays aside."""
+        return await self._wait(self._back, _Place(account, lambda: False, asyncio.get_running_loop().create_future()))
 
     @property
     def _may_enter(self) -> bool:
-        capacity = self._capacity
+        capacity = self.capacity
         return self.working < capacity.slots and self.working + self._aside < capacity.slots + capacity.aside
 
     def _let_in(self) -> None:
-        while self.working < self._capacity.slots:
+        while self.working < self.capacity.slots:
             if (place := self._next()) is None:
                 return
             self.working += 1
@@ -249,6 +234,10 @@ class HeldSlot:
         if not self._was_spared():
             self.slots.step_aside(self._since_s)
 
+    async def come_back(self) -> None:
+        """Takes a slot again, in turn."""
+        self.begin(await self.slots.come_back(self.account))
+
     def end(self) -> None:
         """Gives the slot back permanently."""
         _TURN.set(None)
@@ -263,17 +252,20 @@ class HeldSlot:
         self._look = asyncio.get_running_loop().call_later(_LONG_S, self._spare, monotonic() + _LONG_S)
 
     def _spare(self, due_s: float) -> None:
-        self._is_spared = monotonic() - due_s <= _LATE_S and self.slots.spare(self._since_s)
-        if not self._is_spared:
+        slots = self.slots
+        if monotonic() - due_s > _LATE_S or slots.spared == slots.capacity.spared:
             self._look_later()
+            return
+        self._is_spared = True
+        slots.spared += 1
+        slots.step_aside(self._since_s)
 
     def _was_spared(self) -> bool:
         if self._look is not None:
             self._look.cancel()
             self._look = None  # it holds the context, which holds this
-        if was_spared := self._is_spared:
-            self._is_spared = False
-            self.slots.end_sparing()
+        was_spared, self._is_spared = self._is_spared, False
+        self.slots.spared -= was_spared
         return was_spared
 
 
@@ -295,14 +287,6 @@ async def aside() -> AsyncIterator[None]:
         yield
     except Exception:
         # A caller that handles it goes on working. (One that is cancelled does not, and leaves from aside.)
-        await _return(turn)
+        await turn.come_back()
         raise
-    await _return(turn)
-
-
-async def _return(turn: HeldSlot) -> None:
-    try:
-        turn.begin(await turn.slots.come_back(turn.account))
-    except asyncio.CancelledError:
-        turn.is_over = True
-        raise
+    await turn.come_back()
