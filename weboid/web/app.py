@@ -107,7 +107,7 @@ def make_app(
     shown = StatusPage(status, metrics, source, answers.services)
     add_routes(app, service, config, wikis, shown, client, metrics, cards)
 
-    closed = (confirmations, status, pages, live_spam, live, service.repairs, cards)
+    closed = (answers.notifier, confirmations, status, pages, live_spam, live, service.repairs, cards)
     background = _background(closed, lag, ChangeWatch(pool, service.kept))
     budget = [limits.budget.tidying] if limits.budget else []
     app.cleanup_ctx.extend([_tuned_process, background, *budget, metrics.publishing, sessions.tidying])

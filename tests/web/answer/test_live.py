@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 from support.listed import answer_to
+from support.waiting import until
 from support.webservice import DEAD, TODAY, WALLED, Site
 
 from weboid.wiki.source import PageLinks
@@ -54,9 +55,12 @@ async def test_a_wiki_that_is_slow_is_given_up_after_the_budget(site: Site) -> N
     assert (await page_of(site, "pageid=1"))["live"] is False
 
 
-async def test_pages_that_somebody_asks_about_are_noted_or_handed_to_the_feeder(site: Site) -> None:
-    for _ in range(2):
-        assert (await site.fetch(f"{API}&pageid=1|3|4"))[0] == 200
+async def test_pages_that_somebody_asks_about_are_noted_or_handed_to_the_feeder_and_no_answer_waits(site: Site) -> None:
+    async with asyncio.timeout(9), site.wiki.pool.connection() as conn:
+        await conn.execute("LOCK TABLE pending")
+        for _ in range(2):
+            assert (await site.fetch(f"{API}&pageid=1|3|4"))[0] == 200
+    await until(lambda: site.wiki.rows("SELECT FROM pending"))
     rows = await site.wiki.rows("SELECT page, touched, asked FROM page")
     assert rows == [(1, 100, TODAY), (2, 100, None)]
     assert await site.wiki.rows("SELECT page, matched FROM pending") == [(3, False)]

@@ -15,43 +15,36 @@ def page(number: int, revision: int = 7) -> PageLinks:
     return PageLinks(number, 0, f"Page {number}", revision, None, ())
 
 
-async def pending(site: Site) -> list[tuple[object, ...]]:
-    return await site.wiki.rows("SELECT page FROM pending")
-
-
-async def forget(site: Site) -> None:
-    await site.wiki.execute("DELETE FROM pending")
+async def handed_in(site: Site, notifier: FeederNotifier) -> list[object]:
+    """The pages that were handed in since the last call."""
+    await notifier.close()
+    return [number for (number,) in await site.wiki.rows("DELETE FROM pending RETURNING page")]
 
 
 async def test_a_page_is_handed_in_again_on_another_day_or_in_another_revision_only(site: Site) -> None:
     notifier, wiki = FeederNotifier(site.wiki.pool), site.wiki.wiki.wiki
-    await notifier.notify(wiki, [page(55), page(77)], TODAY)
-    assert await pending(site) == [(55,), (77,)]
-    await forget(site)
-    await notifier.notify(wiki, [page(77)], TODAY)
-    assert await pending(site) == []
-    await notifier.notify(wiki, [page(55), page(77, revision=8)], TODAY)
-    assert await pending(site) == [(77,)]
-    await forget(site)
-    await notifier.notify(wiki, [page(55)], TODAY + 1)
-    assert await pending(site) == [(55,)]
+    notifier.notify(wiki, [page(55), page(77)], TODAY)
+    assert await handed_in(site, notifier) == [55, 77]
+    notifier.notify(wiki, [page(77)], TODAY)
+    assert await handed_in(site, notifier) == []
+    notifier.notify(wiki, [page(55), page(77, revision=8)], TODAY)
+    assert await handed_in(site, notifier) == [77]
+    notifier.notify(wiki, map(page, range(55, 255)), TODAY + 1)
+    assert await handed_in(site, notifier) == list(range(55, 255))
 
 
 async def test_what_a_full_database_could_not_take_is_handed_in_later(site: Site) -> None:
     notifier, wiki = FeederNotifier(site.wiki.pool), site.wiki.wiki.wiki
-    async with site.wiki.pool.connection() as conn:
-        await conn.execute(
-            "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql"
-            " AS $$ BEGIN RAISE SQLSTATE '53100' USING MESSAGE = 'the disk is full'; END $$"
-        )
-        await conn.execute("CREATE TRIGGER full_disk BEFORE INSERT ON pending EXECUTE FUNCTION full_disk()")
-    await notifier.notify(wiki, [page(77)], TODAY)
-    async with site.wiki.pool.connection() as conn:
-        await conn.execute("DROP TRIGGER full_disk ON pending")
-        await conn.execute("DROP FUNCTION full_disk")
-    assert await pending(site) == []
-    await notifier.notify(wiki, [page(77)], TODAY)
-    assert await pending(site) == [(77,)]
+    await site.wiki.execute(
+        "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql"
+        " AS $$ BEGIN RAISE SQLSTATE '53100' USING MESSAGE = 'the disk is full'; END $$"
+    )
+    await site.wiki.execute("CREATE TRIGGER full_disk BEFORE INSERT ON pending EXECUTE FUNCTION full_disk()")
+    notifier.notify(wiki, [page(77)], TODAY)
+    assert await handed_in(site, notifier) == []
+    await site.wiki.execute("DROP FUNCTION full_disk CASCADE")
+    notifier.notify(wiki, (), TODAY)
+    assert await handed_in(site, notifier) == [77]
 
 
 async def test_a_wiki_is_as_it_was_some_seconds_ago_and_a_new_one_is_found_at_once(site: Site) -> None:

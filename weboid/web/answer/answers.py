@@ -4,7 +4,6 @@
 `report` concludes their verdicts, and `page` makes the payload that the formats write.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from hashlib import sha256
@@ -67,7 +66,7 @@ class Answers:
         self._today = today
         self._selector = LinkSelector(pool, LivePageCache(live), self.namespaces)
         self._lookup = LinkLookup(pool, self.namespaces, spam, self.hints)
-        self._notifier = FeederNotifier(pool)
+        self.notifier: Final = FeederNotifier(pool)
 
     async def select(self, query: PageQuery, many: Callable[[], Awaitable[None]] | None = None) -> SelectedLinks:
         """The links of an answer, as `LinkSelector.select`; raises NotFound for an unknown wiki, StoreError."""
@@ -76,14 +75,12 @@ class Answers:
 
     async def look_up(self, selected: SelectedLinks) -> LookedUp:
         """The selected links with what the store has on them; notifies the feeder of their pages. Raises StoreError."""
-        if not self._notifier.is_new(selected.wiki.wiki, selected.requested, selected.day):
-            return await self._lookup.look_up(selected)
-        found, _ = await asyncio.gather(self._lookup.look_up(selected), self.notify_feeder(selected))
-        return found
+        self.notify_feeder(selected)
+        return await self._lookup.look_up(selected)
 
-    async def notify_feeder(self, selected: SelectedLinks) -> None:
-        """Hands in the pages that the wiki returned."""
-        await self._notifier.notify(selected.wiki.wiki, selected.requested, selected.day)
+    def notify_feeder(self, selected: SelectedLinks) -> None:
+        """Begins to hand in the pages that the wiki returned."""
+        self.notifier.notify(selected.wiki.wiki, selected.requested, selected.day)
 
     async def report(self, found: LookedUp, extent: Extent = Extent.ALL, at: int | None = None) -> PageAnswer:
         """The answer that is made of what was looked up, with distances of copies to a citation on the day `at`."""

@@ -197,7 +197,7 @@ class LinksPage:
                 raise Problem(404, "unknown-page", ", ".join(missing), given["dbname"])
             if kept is not None and kept.state == selected.fingerprint:
                 request[LINKS] = selected.links
-                await answers.notify_feeder(selected)
+                answers.notify_feeder(selected)
                 return _Body(selected, kept.body)
             self._large[number], request[LINKS] = selected.links > MANY_LINKS, selected.links
             return await self._new(request, selected, rendering, at_of(given))
