@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 CAPACITIES: Final = {
     Lane.FILES: Capacity(slots=1, places=2_000, wait_s=0.25, aside=400),
     Lane.HEALTH: Capacity(slots=1, places=200, wait_s=1.0, aside=400),
-    Lane.PAGES: Capacity(slots=2, aside=400, places=100, wait_s=1.0, spared=4),
+    Lane.PAGES: Capacity(slots=2, aside=400, places=100, wait_s=5.0, spared=4),
     Lane.LARGE: Capacity(slots=1, places=32, wait_s=5.0, aside=8),
     Lane.SEARCH: Capacity(slots=2, places=8, wait_s=5.0, aside=8),
     Lane.LISTS: Capacity(slots=2, places=32, wait_s=2.0, aside=14),
