@@ -45,7 +45,7 @@ LINES: Final = {
     "config": 1_086,
     "core/archive": 2_761,
     "core/document": 1_930,
-    "core/observe": 1_398,
+    "core/observe": 1_405,
     "core/record": 948,
     "core/signs": 1_424,
     "core/url": 2_057,

@@ -34,11 +34,8 @@ async def observed(script: Script) -> tuple[Observation, list[str]]:
 
 
 LEADS_ON = [
-    ("refresh-quoted", meta("0; URL='/target'")),
     ("refresh-trailing-text", meta("0; URL='/target' at once")),
     ("refresh-newline", meta("0; URL=\n/target")),
-    ("refresh-unquoted-attr", "<META HTTP-EQUIV=REFRESH CONTENT='0; URL=/target'>"),
-    ("refresh-relative", meta("0; url=../target")),
     ("refresh-blank", meta("0 url=/target")),
     ("refresh-semicolons", meta("0;;url=/target")),
     ("refresh-with-text", meta("0; url=/target") + TEXT),
@@ -47,7 +44,6 @@ LEADS_ON = [
         f"<script>window.location.replace('/target')</script><noscript>{meta('0;/target')}</noscript>",
     ),
     ("script-href-and-refresh", meta("0; url=/target") + "<script>window.location.href = '/target'</script>"),
-    ("script-alone", "<html><script>location = '/target'</script></html>"),
     ("script-escaped", r'<html><script>document.location.href="\/target";</script></html>'),
 ]
 
@@ -74,21 +70,16 @@ async def test_the_header_leads_on_as_well_by_either_method(looks: bool) -> None
     ("slug", "first"),
     [
         ("refresh-separator-missing", meta("0url=/gone")),
-        ("refresh-after-2s", meta("2;URL=/gone") + TEXT),
         ("refresh-self", "<META HTTP-EQUIV=Refresh CONTENT=0.1>" + TEXT),
         ("refresh-self-url", meta("0; url=/from/doc") + TEXT),
         ("refresh-app", meta("0; url=weboid://open") + TEXT),
         ("refresh-broken", meta("0; url=http://[") + TEXT),
-        ("refresh-noscript-warning", f"<noscript>{meta('1; URL=/jsmessage.html')}</noscript>{TEXT}"),
         ("refresh-noscript-404", f"{TEXT}<noscript>{meta('0; url=?noscript=true')}</noscript>"),
-        ("refresh-comment", f"<html><!-- {meta('0; url=/gone')} -->{TEXT}"),
         ("script-replace-input", "<input type=hidden value=/gone><script>location.replace(target)</script>"),
-        ("script-conditional", f"{TEXT}<script>if(!a.test(b)){{location.href='../gone.html'}}</script>"),
         ("script-conditional-alone", "<script>if (top != self) location.href='/gone'</script>"),
         ("script-onclick", f"<button onclick=\"window.location='/gone'\">Go</button>{TEXT}"),
         ("script-cookie", "<script>document.cookie='a=1';location.href='/gone'</script>"),
         ("script-with-text", f"{TEXT}<script>location.href='/gone'</script>"),
-        ("frameset", "<frameset><frame src=/gone><frame src=/gone2></frameset>"),
     ],
 )
 async def test_what_browsers_show_is_the_page(slug: str, first: str) -> None:

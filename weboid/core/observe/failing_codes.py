@@ -31,13 +31,14 @@ _IMPORTED: Final = re.compile(rb"\bimport\(\s*[\"']([^\"'\s]+)")
 class FrontPage(NamedTuple):
     """The front page of a host, as it is compared with an answer: its code and the scripts that fill it in.
 
-    `is_frame`: these are all there is of it.
+    `is_frame`: these are all there is of it. `may_refuse`: its code may be for programs alone.
     """
 
     code: int | None
     outcome: Outcome
     sources: frozenset[str]
     is_frame: bool
+    may_refuse: bool
 
 
 def may_refuse(code: int | None) -> bool:
@@ -54,29 +55,29 @@ def calls_for_second_asking(answer: RawResponse, seen: Observation) -> bool:
 
 def calls_for_front(answer: RawResponse) -> bool:
     """True if the front page may show that a failing code is no evidence."""
-    if answer.code is None or needs_contrast(answer.code):
-        return answer.code is not None
-    return bool(_frame(answer)) or _is_wall_in_404(answer)
+    return _may_refuse(answer) or bool(_frame(answer)) or _is_wall_in_404(answer)
 
 
 def front_of(answer: RawResponse, seen: Observation) -> FrontPage:
     """The front page as it was answered."""
-    return FrontPage(answer.code, seen.outcome, _sources(answer), len(answer.document.words) <= _FRAME_WORDS)
+    is_frame = len(answer.document.words) <= _FRAME_WORDS
+    return FrontPage(answer.code, seen.outcome, _sources(answer), is_frame, _may_refuse(answer))
 
 
 def front_suspicion(answer: RawResponse, front: FrontPage | None, others: Collection[int] = ()) -> Suspicion | None:
     """The suspicion against a failing code; `front` is None if there is no other place, or none could be asked.
 
-    A code about the request is a refusal unless the front page has an answer of another kind (D-2). What `others`,
-    watched URLs of the host, answer now goes before it: one of another kind, or `ALIKE` of the same kind alone.
+    A code about the request, or a redirect to itself, is a refusal unless the front page has an answer of another kind
+    (D-2). What `others`, watched URLs of the host, answer now goes before it: one of another kind, or `ALIKE` of the
+    same kind alone.
     """
-    if answer.code is not None and needs_contrast(answer.code):
+    if _may_refuse(answer):
         if not all(map(needs_contrast, others)):
             return None
         if front is not None and front.code is not None and len(others) < ALIKE:
             is_there = front.outcome in (Outcome.WORKING, Outcome.DOUBTFUL)
             # A bare 503 says no more than a refusal (D-78).
-            if is_there or (front.outcome is Outcome.FAILING and not (needs_contrast(front.code) or front.code == 503)):
+            if is_there or (front.outcome is Outcome.FAILING and not (front.may_refuse or front.code == 503)):
                 return None
         return Suspicion(Reason.BOT_WALL, (f"code:{answer.code}", "same-everywhere"))
     if front is not None and front.code == answer.code and _is_wall_in_404(answer):
@@ -84,6 +85,12 @@ def front_suspicion(answer: RawResponse, front: FrontPage | None, others: Collec
     if front is not None and front.outcome is Outcome.WORKING and _is_application(answer, front):
         return Suspicion(Reason.SOFT_404, ("application",))
     return None
+
+
+def _may_refuse(answer: RawResponse) -> bool:
+    """True if a code is about the request, or a redirect leads to its own URL: of a whole host that is a refusal."""
+    hop = answer.hops[-1] if answer.hops else None
+    return may_refuse(answer.code) or (hop is not None and hop.code == answer.code and hop.url == hop.location)
 
 
 def _is_wall_in_404(answer: RawResponse) -> bool:
