@@ -55,7 +55,7 @@ LINES: Final = {
     "demo": 2_739,
     "feed": 1_746,
     "maintain": 1_083,
-    "mechanism": 1_103,
+    "mechanism": 1_121,
     "net": 3_447,
     "pgfolder": 2_077,
     "remote/crawl": 1_106,

@@ -348,9 +348,8 @@ def _headers(settings: NetConfig, manner: Manner, cookies: str) -> dict[str, str
             headers["From"] = settings.sender
     else:
         headers = {"User-Agent": settings.user_agent, "Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
-        if manner is Manner.FEWEST:
-            return headers
-        headers |= {"Accept-Language": "en", "Accept-Encoding": "gzip, deflate"}
+        if manner is not Manner.FEWEST:
+            headers |= {"Accept-Language": "en", "Accept-Encoding": "gzip, deflate"}
     if cookies:
         headers["Cookie"] = cookies
     return headers
