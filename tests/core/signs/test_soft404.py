@@ -121,7 +121,7 @@ def test_a_page_whose_own_address_speaks_of_errors_lives() -> None:
 def test_a_redirect_to_an_error_page_is_one() -> None:
     for final in [
         "http://site.test/404", "http://site.test/404.html", "https://www.site.test/en/page-not-found/",
-        "http://site.test/errors/404/", "http://site.test/NotFound.aspx?x=1",
+        "http://site.test/errors/404/", "http://site.test/Pages/PageNotFoundError.aspx?requestUrl=http://site.test/a",
         "http://site.test/Error.aspx?aspxerrorpath=/deep/story-17.html", "http://site.test/error.php",
         "http://site.test/pagina-no-encontrada", "http://site.test/fehler404.html", "http://site.test/?error=404",
         "http://site.test/404-seite-nicht-gefunden", "http://site.test/index.php?a=1&status_code=404",

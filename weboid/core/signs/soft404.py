@@ -46,7 +46,7 @@ _MISSING_NAMES: Final = words_of(
     "notfound pagenotfound filenotfound contentnotfound errorpage error errors fehler fehlerseite seitenichtgefunden "
     "nichtgefunden paginanoencontrada paginanotrovata paginanaoencontrada paginanietgevonden nietgevonden "
     "pageintrouvable missing invalidpage genericerror generalerror errorfilenotfound notfoundpage "
-    "photounavailable photounavailablel imageunavailable imagenotfound"
+    "photounavailable photounavailablel imageunavailable imagenotfound pagenotfounderror"
 )
 # … what says nothing without it.
 _CODE_NAMES: Final = words_of("e err erreur erro http page redirect custom status") | {""}
