@@ -47,7 +47,7 @@ LINES: Final = {
     "core/document": 1_930,
     "core/observe": 1_405,
     "core/record": 948,
-    "core/signs": 1_424,
+    "core/signs": 1_433,
     "core/url": 2_057,
     "core/verdict": 1_628,
     "core/wikitext": 1_655,

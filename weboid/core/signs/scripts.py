@@ -31,6 +31,12 @@ _ALONE: Final = re.compile(
     re.DOTALL,
 )
 """A page that is nothing but one long script: it computes what a wall wants to know."""
+_ALERTS: Final = re.compile(
+    rb"<script\b[^>]*+>(?:\s|<!--|//)*+(?:window\.)?alert\s*\(\s*([\"']).{1,400}?\1\s*\)[\s;]*+(?:</script>\s*+<script\b[^>]*+>\s*+)?"
+    rb"(?:(?:window|document|self|top|parent)\.)*+(?:history\.|location\b|close\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A script that begins by saying something, and leads away: boards in Korea and China say so that a post is gone."""
 _ROUTES: Final = re.compile(
     rb"pathname|pathsegmentstokeep|sessionstorage[^;]{1,40}=\s*(?:\w+\.)?location|"
     rb"switch\s*\(\s*(?:window\.|document\.)?location|location(?:\.href)?\s*={2,3}"
@@ -44,14 +50,17 @@ def script_suspicion(
     """The suspicion by an error page in which only scripts act; without `reads` walls only. The known 5xx stay.
 
     With success it is a wall if nothing else than a script was sent, and the code says that this is not the document,
-    or the script sets a cookie and reloads.
+    or the script sets a cookie and reloads; a doubt if there is nothing but what it says before it leads away.
     """
     if code in _UNFINISHED:
         is_alone = not document.words and b"<script" in body.lower()
         return Suspicion(Reason.BOT_WALL, ("script:alone",)) if is_alone else None
     if code == 200:
-        page = b"" if document.words or document.sources else body.lower()
-        is_test = _SETS_COOKIE.search(page) and _RELOADS.search(page)
+        page = b"" if document.words else body.lower()
+        if reads and _ALERTS.search(page):
+            reason = Reason.LOGIN if any(map(is_login_url, _targets(document.url, page))) else Reason.SOFT_404
+            return Suspicion(reason, ("script:alert",))
+        is_test = not document.sources and _SETS_COOKIE.search(page) and _RELOADS.search(page)
         return Suspicion(Reason.BOT_WALL, ("script:cookie",)) if is_test else None
     if not (400 <= code <= 499 or code == 503 or needs_contrast(code)):
         return None
