@@ -143,7 +143,7 @@ def _redirect_reason(answer: RawResponse) -> Reason:
     start, end = urlsplit(answer.url), urlsplit(answer.final)
     if _ROOT.fullmatch(start.path) and not start.query:
         return Reason.MOVED
-    if end.path in ("", "/") and not end.query:
+    if _ROOT.fullmatch(end.path) and not end.query:
         # A part of a site that has a name of its own now: www.site.test/blog/ is blog.site.test.
         name, host = start.path.rstrip("/").rpartition("/")[2].lower(), start.hostname or ""
         is_own = end.hostname in (f"{name}.{host}", f"{name}.{registrable_domain(host)}")
