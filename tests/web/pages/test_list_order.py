@@ -97,7 +97,7 @@ async def test_a_category_of_a_silent_wiki_is_no_empty_list(site: Site) -> None:
 
 
 async def test_no_cell_of_a_file_is_a_formula(site: Site) -> None:
-    titles = ["=1+1", "+1", "-1", "@SUM(1)", 'plain, "quoted"', "Ünïcode"]
+    titles = ["=1+1", "+1", "-1", "@SUM(1)", "＝1", 'plain, "quoted"', "Ünïcode"]
     await add_pages(site, {10 + place: (title, [f"http://dead.demo/{place}"]) for place, title in enumerate(titles)})
     status, body, response = await site.fetch(f"{DEAD_LIST}&format=csv")
     assert (status, response.content_type, response.charset) == (200, "text/csv", "utf-8")
@@ -116,7 +116,7 @@ async def test_no_cell_of_a_file_is_a_formula(site: Site) -> None:
         "copy": "",
         "repaired": "no",
     }
-    assert [row[2] for row in rows] == ["'=1+1", "'+1", "'-1", "'@SUM(1)", 'plain, "quoted"', "Ünïcode"]
+    assert [row[2] for row in rows] == ["'=1+1", "'+1", "'-1", "'@SUM(1)", "'＝1", 'plain, "quoted"', "Ünïcode"]
 
 
 async def test_a_file_ends_at_its_most_rows_and_head_sends_none(filled: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 CONTENT_TYPE: Final = "text/csv"
 BEGIN: Final = b"\xef\xbb\xbf"
 """The first bytes of a file: without them some spreadsheets take UTF-8 for an encoding of their own country."""
-_RUN: Final = ("=", "+", "-", "@", "\t", "\r")
+_RUN: Final = tuple("=+-@\t\r＝＋－＠")
 
 
 def lines_of(rows: Iterable[Iterable[str | int | None]]) -> bytes:
