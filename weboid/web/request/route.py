@@ -37,7 +37,7 @@ _TABLE: Final = Formats((*_LIST.offered, Format.CSV))
 _DATA: Final = Formats((Format.JSON, Format.XML), _MACHINE_TYPES)
 _JSON: Final = Formats((Format.JSON,), (_JSON_TYPE,))
 _ANY: Final = Formats((Format.JSON, Format.XML, Format.HTML), (*_MACHINE_TYPES, _HTML_TYPE))
-_STATUS: Final = Formats((Format.HTML, Format.JSON, Format.XML), (_HTML_TYPE, _JSON_TYPE, _XML_TYPE))
+_STATUS: Final = Formats((Format.HTML, Format.JSON, Format.XML), (_HTML_TYPE, *_MACHINE_TYPES))
 
 _FORM_OF_PAGES: Final = 512 * 1024
 """The most titles, percent-encoded."""
