@@ -67,8 +67,8 @@ async def test_the_answer_names_the_source_and_the_service_has_it(site: Site) ->
 
 async def test_an_answer_is_compressed_as_its_caller_accepts(site: Site) -> None:
     for accepted, coding in [
-        *(("gzip", "gzip"), ("GZIP ; q=0.5, br", "gzip"), ("gzip, deflate", "deflate"), ("gzip;q=0", None)),
-        *(("deflate;q=0, gzip;q=0.001", "gzip"), ("*", "deflate"), ("*;q=0, gzip", "gzip"), ("identity", None)),
+        *(("gzip", "gzip"), ("GZIP ; q=0.5, br", "gzip"), ("deflate, gzip", "gzip"), ("gzip;q=0", None)),
+        *(("deflate;q=0, gzip;q=0.001", "gzip"), ("*", "gzip"), ("deflate", "deflate"), ("identity", None)),
         *(("not-gzip", None), (";;,=", None)),
     ]:
         async with site.client.get(site.url + address_of("openapi"), headers={"Accept-Encoding": accepted}) as response:

@@ -42,8 +42,8 @@ OPEN_TO_ALL: Final = {
 _WORTH_COMPRESSING: Final = 1_400
 LARGE: Final = 3 << 18
 """Bytes: larger bodies, those of more than 500 links, are compressed in a thread."""
-_CODINGS: Final = {"deflate": zlib.MAX_WBITS, "gzip": 16 + zlib.MAX_WBITS}
-"""With zlib's windows; the first one that a caller accepts is taken."""
+_CODINGS: Final = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
+"""With zlib's windows; the first one that a caller accepts is taken: .NET of 2020 read deflate without its header."""
 
 
 class SharedBody(NamedTuple):
