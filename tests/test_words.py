@@ -42,7 +42,7 @@ LINES: Final = {
     "cli": 4_604,
     "cli/processes": 1_608,
     "cli/terminal": 437,
-    "config": 1_086,
+    "config": 1_087,
     "core/archive": 2_761,
     "core/document": 1_930,
     "core/observe": 1_405,

@@ -88,8 +88,8 @@ def test_nested_variables_are_read_as_peers_write_them() -> None:
 
 
 def test_what_platforms_set_under_such_names_is_passed_over() -> None:
-    config = load_config(None, {**OF_TOOLFORGE, **OF_KUBERNETES, "HOME": "/home/x"})
-    assert (config.web.port, config.replica.user) == (8000, "u123")
+    config = load_config(None, {**OF_TOOLFORGE, **OF_KUBERNETES, "HOME": "/home/x", "WEBOID_DATABASE": "dbname=x\n"})
+    assert (config.web.port, config.replica.user, config.database) == (8000, "u123", "dbname=x")
 
 
 @pytest.mark.parametrize(("name", "near"), _CASES["typing-errors"])

@@ -64,6 +64,7 @@ def read_config(
 ) -> ConfigReading:
     """As `load_config`, with all faults instead of an error for the first."""
     environ = process_environment() if environ is None else environ
+    environ = {name: value.rstrip("\r\n") for name, value in environ.items()}  # secrets of Kubernetes often end so
     faults: list[str] = []
     source, given = _given(file, environ, search, faults)
     settings = dict(flatten(given, source))
@@ -96,7 +97,7 @@ def _given(
             if file := file or (find_file(environ) if search else None):
                 source = str(file)
                 toml = file.expanduser().read_text(encoding="utf-8")
-        return source, tomllib.loads(toml)
+        return source, tomllib.loads(toml.removeprefix("\ufeff"))  # Windows' editors write one
     except (OSError, RuntimeError, ValueError) as error:  # RecursionError is a RuntimeError
         reason = error.strerror if isinstance(error, OSError) else error
         faults.append(f"cannot read the configuration {source}{by}: {reason}")

@@ -62,7 +62,7 @@ def own_call(ctx: click.Context, config: "Config") -> list[str]:
 
 def from_environment(name: str) -> str:
     """A variable for one command alone, empty if it is not set; what configures Weboid is read by ``config``."""
-    return os.environ.get(name, "")
+    return os.environ.get(name, "").rstrip("\r\n")
 
 
 def add_to_environment(name: str, value: str) -> None:
