@@ -40,7 +40,7 @@ LINES: Final = {
     "bot": 2_614,
     "checking": 2_093,
     "cli": 4_604,
-    "cli/processes": 1_608,
+    "cli/processes": 1_614,
     "cli/terminal": 437,
     "config": 1_087,
     "core/archive": 2_761,

@@ -17,7 +17,7 @@ from typing import Final
 import click
 
 from weboid import __version__
-from weboid.cli.processes.process import from_environment
+from weboid.cli.processes.process import from_environment, remove_from_environment
 from weboid.cli.processes.supervisor import connect_parent
 from weboid.cli.terminal.logs import FORM_VARIABLE, FORMS, begin_log, is_json, print_error
 from weboid.cli.terminal.streams import open_streams
@@ -133,6 +133,9 @@ def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool
     except ConfigError:
         if not ctx.meta[_IS_HELP]:  # which is shown whatever the configuration is
             raise
+    else:
+        if not ctx.obj.database:
+            remove_from_environment("PG")  # libpq would ask another server than the embedded one, or in another way
 
 
 def _form_before(words: Sequence[str]) -> str | None:

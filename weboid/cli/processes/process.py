@@ -70,6 +70,12 @@ def add_to_environment(name: str, value: str) -> None:
     os.environ[name] = value
 
 
+def remove_from_environment(beginning: str) -> None:
+    """Removes the variables of that beginning from this process, which a library would obey."""
+    for name in [each for each in os.environ if each.startswith(beginning)]:
+        del os.environ[name]
+
+
 def environment_without(*names: str) -> dict[str, str]:
     """The environment for another program: this one's without some variables."""
     return {name: value for name, value in os.environ.items() if name not in names}
