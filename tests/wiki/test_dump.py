@@ -93,6 +93,12 @@ async def test_dumps_that_are_old_cut_or_missing_are_reported_and_give_no_page(t
     page = written(tmp_path, "page", (f"(7,0,'{title}',0,0,0.1,'','',1,1,'wikitext',NULL)" for title in "AB"))
     with pytest.raises(SourceError, match="page 7 is there twice"):
         await first_batch(DumpSource(page, FIXTURES / "externallinks.sql"))
+    page.write_text("-- Host: db1    Database: dewiki_p\n" + (FIXTURES / "page.sql").read_text())
+    assert await first_batch(DumpSource(page, FIXTURES / "externallinks.sql", database="dewiki"))
+    old.write_text("-- Host: localhost    Database: ltgwiki\n")
+    for links, database in ((old, ""), (FIXTURES / "externallinks.sql", "frwiki")):
+        with pytest.raises(SourceError, match=r"of the database (ltgwiki, not of dewiki|dewiki, not of frwiki)"):
+            DumpSource(page, links, database=database)
     with pytest.raises(SourceError, match=r"gone\.sql: cannot be read"):
         await first_batch(DumpSource(FIXTURES / "page.sql", tmp_path / "gone.sql"))
 

@@ -58,15 +58,8 @@ def literal(value: float | str | bytes | None, *, doubled: bool) -> bytes:
 
 
 def escaped(value: bytes, *, doubled: bool) -> bytes:
-    for raw, written in (
-        (b"\\", b"\\\\"),
-        (b"\0", b"\\0"),
-        (b"\n", b"\\n"),
-        (b"\r", b"\\r"),
-        (b"\x1a", b"\\Z"),
-        (b'"', b'\\"'),
-    ):
-        value = value.replace(raw, written)
+    for raw, written in zip('\\\0\n\r\x1a"', '\\0nrZ"', strict=True):
+        value = value.replace(raw.encode(), f"\\{written}".encode())
     return value.replace(b"'", b"''" if doubled else b"\\'")
 
 

@@ -18,6 +18,7 @@ from weboid.cli.processes.store_process import LongCommand, run_long_command
 from weboid.cli.terminal.console import ProcessConsole, bar
 from weboid.cli.terminal.escape import plain
 from weboid.config import Config
+from weboid.core.url.farms import WMF
 from weboid.errors import ConfigError
 from weboid.feed.sweep import take_in
 from weboid.maintain.transaction import in_transaction
@@ -84,7 +85,9 @@ def dump(
             def read(done: int, whole: int) -> None:
                 shown.update(task, completed=done >> 10, total=whole >> 10, description=f"reading {name} (KiB)")
 
-            source = DumpSource(page, externallinks, iwlinks, interwiki, progress=read)
+            # The wikis of others may have another name here than their database.
+            database = name.dbname if named.farm == WMF else ""
+            source = DumpSource(page, externallinks, iwlinks, interwiki, progress=read, database=database)
             return await take_in(
                 long.pool,
                 source,

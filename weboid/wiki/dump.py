@@ -18,7 +18,7 @@ from typing import Final
 from weboid.core.url.link_kind import InterwikiLink
 from weboid.core.url.mediawiki import stored_url
 from weboid.errors import SourceError
-from weboid.wiki.dump_rows import list_columns
+from weboid.wiki.dump_rows import database_of, list_columns
 from weboid.wiki.external_sort import Groups, IdSorter
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
 from weboid.wiki.source import WIKITEXT, PageLinks, all_links, clean_text, default_model
@@ -42,7 +42,8 @@ class DumpSource:
 
     The interwiki map may be a dump too, or come from another source (Wikimedia's wikis have no such table).
     ``progress`` is called with the bytes read and the bytes in all; sorting uses ``temporary`` (None: the system's
-    folder for temporary files). Raises SourceError if there are interwiki links but no map.
+    folder for temporary files). Raises SourceError if there are interwiki links but no map, or files of another
+    `database`, "" = that of the first file that names one.
     """
 
     page: Path
@@ -52,10 +53,16 @@ class DumpSource:
     _: KW_ONLY
     progress: Callable[[int, int], None] = lambda read, whole: None
     temporary: Path | None = None
+    database: str = ""
 
     def __post_init__(self) -> None:
         if self.iwlinks and self.interwiki is None:
             raise SourceError(f"{self.iwlinks} needs the wiki's interwiki map too: its interwiki.sql.gz or its API's")
+        for path in filter(None, (self.page, self.externallinks, self.iwlinks)):
+            named = database_of(path)
+            self.database = self.database or named
+            if named not in ("", self.database):
+                raise SourceError(f"{path}: of the database {named}, not of {self.database}; are these its files?")
         self._bytes_read: dict[Path, int] = {}
 
     async def pages(self, namespaces: frozenset[int]) -> AsyncGenerator[Sequence[PageLinks], None]:

@@ -33,6 +33,7 @@ _FOREIGN: Final = "-"
 _BEGINNING_OF_ROWS: Final = re.compile(r"(?:[IiRr].{0,200})?")
 _COLUMN: Final = re.compile(r"^\s*`([^`]+)` (\w+)", re.MULTILINE)
 _ESCAPE: Final = re.compile(r"\\(.)|''", re.DOTALL)
+_DATABASE: Final = re.compile(r"^-- Host: .*?Database: (\S+?)(?:_p)?\s*$", re.MULTILINE)
 _SAVED: Final = "SET @OLD_SQL_NOTES="
 """In the head of a dump, which restores this variable in its last lines, where ``gzip`` may end a file in order."""
 _RESTORED: Final = "=@OLD_SQL_NOTES"
@@ -62,6 +63,12 @@ def list_columns(
             "the dump must come from MediaWiki 1.41 or later"
         )
     yield from _Reader(path, table, columns, chosen).read(head[found.end() :], texts)
+
+
+def database_of(path: Path) -> str:
+    """The database that the head of a dump names, without the ``_p`` of replicas, or "". Raises SourceError."""
+    found = _DATABASE.search(next(_texts(path, lambda _: None), ""))
+    return found[1] if found else ""
 
 
 class _Reader:
