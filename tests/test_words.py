@@ -37,7 +37,7 @@ LINES: Final = {
     "archive/saving": 719,
     "archive/service": 916,
     "archive/visits": 895,
-    "bot": 2_614,
+    "bot": 2_618,
     "checking": 2_093,
     "cli": 4_607,
     "cli/processes": 1_614,

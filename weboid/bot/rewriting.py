@@ -29,6 +29,9 @@ PLAIN_URL: Final = re.compile(r"[^\s\[\]{}<>\"]+")
 _STAMP: Final = re.compile(r"[0-9]{8}(?:[0-9]{6})?")
 """A moment as archives write it, which no citation shows as a day."""
 
+_HOLDING: Final = (("<small>", "</small>"), ("(", ")"), ("<small>", "</small>"), ("<sup>", "</sup>"))
+"""What may stand around a mark alone, from the inside."""
+
 
 @dataclass(frozen=True, slots=True)
 class Writing:
@@ -244,13 +247,14 @@ def removed(writing: Writing, link: RepairableLink, *, bots_only: bool) -> list[
 
 
 def cut(writing: Writing, start: int, end: int, *, is_glued: bool = False) -> TextEdit:
-    """A mark taken out with the blanks, the comma or the parentheses that held it; behind a bare URL a blank stays
-    where text would become part of it."""
+    """A mark taken out with the blanks, the comma, the parentheses or the tags that held it; behind a bare URL a blank
+    stays where text would become part of it."""
     text = writing.wikitext.text
     start = blanks_before(text, start)
-    if text[start - 1 : start] == "(" and text[end : end + 1] == ")":
-        start, end = blanks_before(text, start - 1), end + 1
-    elif text[start - 1 : start] in (",", ";") and (end == len(text) or text[end] in "\n<.,;)"):
+    for opened, closed in _HOLDING:
+        if text.endswith(opened, 0, start) and text.startswith(closed, end):
+            start, end = blanks_before(text, start - len(opened)), end + len(closed)
+    if text[start - 1 : start] in (",", ";") and (end == len(text) or text[end] in "\n<.,;)"):
         start -= 1
     if text[start - 1 : start] == "\n" and text.startswith(("\n", "</"), end):
         start -= 1  # it had the line for itself
