@@ -90,6 +90,7 @@ MALFORMED = {
     "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200) + b"\r\n\r\n",
     "HTTP/2 preface": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     "HTTP/9": request(b"GET / HTTP/9.9"),
+    "no ASCII": request("GET /page/testwiki/Zürich HTTP/1.1".encode()),
     "words too many": request(b"GET / " + MARK + b" HTTP/1.1"),
     "a long line": request(b"GET /" + b"a" * 20_000 + MARK + b" HTTP/1.1"),
     "a header of 1 MB": request(b"GET / HTTP/1.1", b"X: " + MARK + b"a" * (1 << 20)),
@@ -102,9 +103,7 @@ MALFORMED = {
     "two lengths": request(b"POST / HTTP/1.1", b"Content-Length: 1", b"Content-Length: 2", body=b"ab"),
     "a length below nothing": request(b"POST / HTTP/1.1", b"Content-Length: -1"),
     "an endless length": request(b"POST / HTTP/1.1", b"Content-Length: " + b"9" * 400),
-    "length and chunks": request(
-        b"GET / HTTP/1.1", b"Content-Length: 1", b"Transfer-Encoding: chunked", body=b"0\r\n\r\n"
-    ),
+    "both": request(b"GET / HTTP/1.1", b"Content-Length: 1", b"Transfer-Encoding: chunked", body=b"0\r\n\r\n"),
     "chunks in disguise": request(b"POST / HTTP/1.1", b"Transfer-Encoding: xchunked", body=b"0\r\n\r\n"),
     "a strange method": request(MARK + b" / HTTP/1.1"),
     "a method of 10 kB": request(b"A" * 10_000 + b" / HTTP/1.1"),
@@ -163,6 +162,7 @@ async def test_what_is_no_request_gets_400_and_the_connection_ends(site: Site) -
             writer.write(sent)
             check(answer := await read_answer(reader), name)
             assert (answer.status, b"4711" in answer.body) == (400, False), name
+            assert (b"--data-urlencode" in answer.body) == (b"\xc3" in sent), name
             async with asyncio.timeout(30):
                 with suppress(ConnectionError):
                     assert await reader.read() == b"", name

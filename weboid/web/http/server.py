@@ -14,6 +14,7 @@ from socket import socket
 from typing import Any, Final
 
 from aiohttp import StreamReader, hdrs, web
+from aiohttp.http_exceptions import InvalidURLError
 
 from weboid.web.http.listening import Acceptor, open_listeners, url_of
 from weboid.web.http.respond import HEADERS, OPEN_TO_ALL
@@ -32,6 +33,9 @@ MOST_CONNECTIONS: Final = 4_000
 _CLOSING_S: Final = 9.0
 _ABORTED_S: Final = 1.0
 """At the end requests under way get so long to be answered; what takes longer is cut off, and gets a second to end."""
+
+_HOW_TO_ENCODE: Final = ": an address has %C3%BC instead of ü; with curl: --get --data-urlencode 'title=…'"
+"""What else is said of a request line that is not in ASCII, as curl sends what somebody types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +279,7 @@ class _Connection(web.RequestHandler):
             log.error("an answer failed", exc_info=exc)
         if request.writer.output_size > 0:
             raise ConnectionError("another answer has been sent in part already")
-        return _plain(status)
+        return _plain(status, _HOW_TO_ENCODE if isinstance(exc, InvalidURLError) else "")
 
     def _abort_in(self, seconds: float) -> asyncio.TimerHandle:
         return asyncio.get_running_loop().call_later(seconds, self.abort)
@@ -293,8 +297,8 @@ async def _too_many(_: web.BaseRequest) -> web.StreamResponse:
     return response
 
 
-def _plain(status: int) -> web.Response:
+def _plain(status: int, more: str = "") -> web.Response:
     """A plain-text answer, given without the application; the connection is closed after it."""
-    response = web.Response(status=status, text=f"{status} {HTTPStatus(status).phrase}\n", headers=HEADERS)
+    response = web.Response(status=status, text=f"{status} {HTTPStatus(status).phrase}{more}\n", headers=HEADERS)
     response.force_close()
     return response
