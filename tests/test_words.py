@@ -39,7 +39,7 @@ LINES: Final = {
     "archive/visits": 895,
     "bot": 2_618,
     "checking": 2_093,
-    "cli": 4_607,
+    "cli": 4_611,
     "cli/processes": 1_614,
     "cli/terminal": 437,
     "config": 1_087,
@@ -90,7 +90,7 @@ LINES: Final = {
     "web/words": 751,
     "wiki": 2_459,
     "wiki/criteria": 210,
-    "wiki/gadget": 665,
+    "wiki/gadget": 668,
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 

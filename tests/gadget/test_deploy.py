@@ -306,12 +306,12 @@ _WHO |= {"type": "csrf", "assert": "user"}
 _RIGHTS = ["editinterface", "editsitejs", "editsitecss", "editsitejson"]
 
 
-def signed_in(extensions: list[str], name: str = "A") -> list[Exchange]:
+def signed_in(extensions: list[str], name: str = "A", generator: str = "") -> list[Exchange]:
     """What a wiki with these extensions answers to somebody who signs in."""
     who = {
         "userinfo": {"name": name, "rights": _RIGHTS},
         "tokens": {"csrftoken": "c"},
-        "general": {"lang": "en"},
+        "general": {"lang": "en", "generator": generator},
         "extensions": [{"name": name} for name in extensions],
     }
     return [_TOKEN, exchange(_LOGIN, {"login": {"result": "Success"}}), exchange(_WHO, {"query": who})]
@@ -330,8 +330,12 @@ async def try_to_deploy(api: ActionApi) -> None:
         raise AssertionError(f"{edit.title} cannot have been saved")
 
 
-async def test_a_wiki_without_the_extension_is_distinguished_from_others(client: aiohttp.ClientSession) -> None:
+async def test_a_wiki_without_the_extension_or_of_old_scripts_is_distinguished(client: aiohttp.ClientSession) -> None:
     assert "has no extension Gadgets" in await refusal_of(client, *signed_in(["Cite"]))
+    for generator, is_old in (("MediaWiki 1.39.17", True), ("MediaWiki 1.42.0-wmf.14", False), ("x", False)):
+        async with open_wiki_replay(signed_in(["Gadgets"], generator=generator)) as replay:
+            account = await sign_in(ActionApi(replay.url, client, "Weboid-test", _PATIENCE), BotPassword("A@b", "p"))
+        assert account.has_old_scripts == is_old, generator
 
 
 def asked_pages(*answered: dict[str, object]) -> list[Exchange]:

@@ -120,6 +120,10 @@ async def _deploy(
         else:
             edits = deployment.deploy_gadget(account, gadget, summary, is_default=is_default, is_dry=is_dry)
         count = await _show(edits, is_dry)
+    if account.has_old_scripts and not for_user:
+        click.echo(
+            "this MediaWiki, before 1.42, runs the gadget with $wgResourceLoaderValidateJS = false only", err=True
+        )
     _say_next(account, count, for_user, is_dry)
 
 

@@ -75,6 +75,8 @@ class WikiAccount:
     token: str = field(repr=False)
     language: str
     has_gadgets: bool
+    has_old_scripts: bool
+    """A MediaWiki before 1.42 leaves out scripts newer than ECMAScript 5, unless $wgResourceLoaderValidateJS is off."""
 
     async def fetch_pages(self, titles: list[str]) -> dict[str, _Page]:
         """The newest revisions of these pages, and whether they can be saved; raises SourceError."""
@@ -144,6 +146,7 @@ async def sign_in(api: ActionApi, password: BotPassword) -> WikiAccount:
             str(query["tokens"]["csrftoken"]),
             str(query["general"]["lang"])[:_MOST_NAME],
             any(extension.get("name") == "Gadgets" for extension in query["extensions"]),
+            re.match(r"MediaWiki 1\.([0-9]|[123][0-9]|4[01])\b", query["general"].get("generator", "")) is not None,
         )
 
 
