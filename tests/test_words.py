@@ -41,7 +41,7 @@ LINES: Final = {
     "checking": 2_093,
     "cli": 4_611,
     "cli/processes": 1_614,
-    "cli/terminal": 437,
+    "cli/terminal": 438,
     "config": 1_087,
     "core/archive": 2_761,
     "core/document": 1_930,

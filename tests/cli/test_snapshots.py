@@ -63,7 +63,7 @@ async def test_it_finds_the_copy_that_is_nearest_to_the_citation(place: Place) -
 async def test_none_is_said_only_after_two_voices_and_why_copies_were_passed_over(place: Place) -> None:
     other = "http://other.demo/"
     async with archive_at(place, {other: [Copy(OLD, 404, b"no")]}) as archive:
-        ran = await json_of(place, "-", stdin=f"{URL}\n\n{other}\n")
+        ran = await json_of(place, "-", stdin=f"\ufeff{URL}\r\n\n{other}\n")
     assert [(line["url"], line["outcome"]) for line in ran.lines()] == [(URL, "none"), (other, "unsuitable")]
     assert ran.lines()[1]["tries"][0]["why"] == "gone"
     assert (archive.count("/cdx"), archive.count("/wayback/available")) == (2, 1)

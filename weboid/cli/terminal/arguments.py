@@ -23,7 +23,8 @@ _BLOCK: Final = 1 << 16
 
 
 async def urls_of(arguments: Iterable[str]) -> AsyncGenerator[str, None]:
-    """The given URLs; ``-`` means the lines of standard input, without empty ones; raises WeboidError without one."""
+    """The given URLs; ``-`` means the lines of standard input, without empty ones or byte order marks. Raises
+    WeboidError if it is closed."""
     for argument in arguments:
         if argument != "-":
             yield argument
@@ -32,7 +33,7 @@ async def urls_of(arguments: Iterable[str]) -> AsyncGenerator[str, None]:
             raise WeboidError("standard input is closed: give URLs as arguments, or `< FILE`")
         async with aclosing(read_lines(sys.stdin.fileno(), sys.stdin.encoding)) as lines:
             async for line in lines:
-                if text := line.strip():
+                if text := line.strip().removeprefix("\ufeff"):
                     yield text
 
 

@@ -35,7 +35,7 @@ async def open_listeners(host: str, port: int) -> list[socket]:
             each.listen(_BACKLOG)
     except OSError as error:
         reason = error.strerror or error
-        message = f"cannot listen on {host}:{port} ({reason}); set WEBOID_WEB_PORT to another port"
+        message = f"cannot listen on {host}:{port} ({reason}); set WEBOID_WEB_PORT or WEBOID_WEB_HOST to another one"
         raise WeboidError(message) from None
     return listeners
 
