@@ -28,8 +28,8 @@ def test_a_citation_in_a_label_that_moves_is_repaired_where_it_then_stands() -> 
 
 
 def test_a_mark_takes_along_what_held_it_but_no_comma_or_parentheses_of_more_text() -> None:
-    tags = [" <sup>{{dead link}}</sup>", "<small> ({{dead link}})</small>", " (<small>{{dead link}}</small>)"]
-    for mark in [f" ({_WEBARCHIVE})", f", {_WEBARCHIVE}", " ({{dead link}})", f"; {_WEBARCHIVE}", *tags]:
+    tag = "<small> (<small>{{dead link}}</small>)</small>"
+    for mark in [f" ({_WEBARCHIVE})", f", {_WEBARCHIVE}", " <sup>{{dead link}}</sup>", f"; {_WEBARCHIVE}", tag]:
         assert repaired(f"<ref>{_CITE}{mark}.</ref>") == f"<ref>{_ARCHIVED}.</ref>"
     for behind in [" says", " {{pd}}"]:
         assert repaired(f"* [{URL} A],{_TAG}{behind}", links=known("working")) == f"* [{URL} A],{behind}"

@@ -308,12 +308,8 @@ _RIGHTS = ["editinterface", "editsitejs", "editsitecss", "editsitejson"]
 
 def signed_in(extensions: list[str], name: str = "A", generator: str = "") -> list[Exchange]:
     """What a wiki with these extensions answers to somebody who signs in."""
-    who = {
-        "userinfo": {"name": name, "rights": _RIGHTS},
-        "tokens": {"csrftoken": "c"},
-        "general": {"lang": "en", "generator": generator},
-        "extensions": [{"name": name} for name in extensions],
-    }
+    who: dict[str, object] = {"userinfo": {"name": name, "rights": _RIGHTS}, "tokens": {"csrftoken": "c"}}
+    who |= {"general": {"lang": "en", "generator": generator}, "extensions": [{"name": each} for each in extensions]}
     return [_TOKEN, exchange(_LOGIN, {"login": {"result": "Success"}}), exchange(_WHO, {"query": who})]
 
 

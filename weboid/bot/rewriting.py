@@ -29,8 +29,7 @@ PLAIN_URL: Final = re.compile(r"[^\s\[\]{}<>\"]+")
 _STAMP: Final = re.compile(r"[0-9]{8}(?:[0-9]{6})?")
 """A moment as archives write it, which no citation shows as a day."""
 
-_HOLDING: Final = (("<small>", "</small>"), ("(", ")"), ("<small>", "</small>"), ("<sup>", "</sup>"))
-"""What may stand around a mark alone, from the inside."""
+_HOLDING: Final = (("<small>", "</small>"), ("(", ")"), ("<small>", "</small>"), ("<sup>", "</sup>"))  # from the inside
 
 
 @dataclass(frozen=True, slots=True)

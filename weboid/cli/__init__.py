@@ -130,12 +130,11 @@ def main(ctx: click.Context, file: Path | None, data: Path | None, verbose: bool
         return
     try:
         ctx.obj = read()
+        if not ctx.obj.database:
+            remove_from_environment("PG")  # libpq would ask another server than the embedded one, or in another way
     except ConfigError:
         if not ctx.meta[_IS_HELP]:  # which is shown whatever the configuration is
             raise
-    else:
-        if not ctx.obj.database:
-            remove_from_environment("PG")  # libpq would ask another server than the embedded one, or in another way
 
 
 def _form_before(words: Sequence[str]) -> str | None:

@@ -73,9 +73,8 @@ def dump(
     from weboid.wiki.dump import DumpSource
 
     named = named_wiki(wiki, config)
-    if named.name is None:
+    if (name := named.name) is None:
         raise ConfigError(f"{wiki}: give the wiki's database name, such as dewiki or dewiki@WMF")
-    name = named.name
     console = ProcessConsole()
 
     async def work(long: LongCommand) -> Intake:
@@ -85,7 +84,6 @@ def dump(
             def read(done: int, whole: int) -> None:
                 shown.update(task, completed=done >> 10, total=whole >> 10, description=f"reading {name} (KiB)")
 
-            # The wikis of others may have another name here than their database.
             database = name.dbname if named.farm == WMF else ""
             source = DumpSource(page, externallinks, iwlinks, interwiki, progress=read, database=database)
             return await take_in(
@@ -99,8 +97,7 @@ def dump(
             )
 
     intake: Intake = run_async(run_long_command(config, work, size=2, name="feed dump"))
-    whole = f"{intake.pages} pages with {intake.links} watched links"
-    console.print(f"{name}: {whole}; {changes(intake)}", highlight=False)
+    console.print(f"{name}: {intake.pages} pages with {intake.links} watched links; {changes(intake)}", highlight=False)
 
 
 @command.command("wikis", short_help="Lists the wikis that the replicas have.")

@@ -42,8 +42,7 @@ class DumpSource:
 
     The interwiki map may be a dump too, or come from another source (Wikimedia's wikis have no such table).
     ``progress`` is called with the bytes read and the bytes in all; sorting uses ``temporary`` (None: the system's
-    folder for temporary files). Raises SourceError if there are interwiki links but no map, or files of another
-    `database`, "" = that of the first file that names one.
+    folder for temporary files). Raises SourceError if interwiki links lack their map, or a file is of another database.
     """
 
     page: Path
@@ -53,15 +52,14 @@ class DumpSource:
     _: KW_ONLY
     progress: Callable[[int, int], None] = lambda read, whole: None
     temporary: Path | None = None
-    database: str = ""
+    database: str = ""  # that of the first file that names one
 
     def __post_init__(self) -> None:
         if self.iwlinks and self.interwiki is None:
             raise SourceError(f"{self.iwlinks} needs the wiki's interwiki map too: its interwiki.sql.gz or its API's")
         for path in filter(None, (self.page, self.externallinks, self.iwlinks)):
-            named = database_of(path)
-            self.database = self.database or named
-            if named not in ("", self.database):
+            self.database = self.database or database_of(path)
+            if (named := database_of(path)) not in ("", self.database):
                 raise SourceError(f"{path}: of the database {named}, not of {self.database}; are these its files?")
         self._bytes_read: dict[Path, int] = {}
 

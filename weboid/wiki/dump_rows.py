@@ -33,7 +33,6 @@ _FOREIGN: Final = "-"
 _BEGINNING_OF_ROWS: Final = re.compile(r"(?:[IiRr].{0,200})?")
 _COLUMN: Final = re.compile(r"^\s*`([^`]+)` (\w+)", re.MULTILINE)
 _ESCAPE: Final = re.compile(r"\\(.)|''", re.DOTALL)
-_DATABASE: Final = re.compile(r"^-- Host: .*?Database: (\S+?)(?:_p)?\s*$", re.MULTILINE)
 _SAVED: Final = "SET @OLD_SQL_NOTES="
 """In the head of a dump, which restores this variable in its last lines, where ``gzip`` may end a file in order."""
 _RESTORED: Final = "=@OLD_SQL_NOTES"
@@ -67,7 +66,7 @@ def list_columns(
 
 def database_of(path: Path) -> str:
     """The database that the head of a dump names, without the ``_p`` of replicas, or "". Raises SourceError."""
-    found = _DATABASE.search(next(_texts(path, lambda _: None), ""))
+    found = re.search(r"(?m)^-- Host: .*?Database: (\S+?)(?:_p)?\s*$", next(_texts(path, lambda _: None), ""))
     return found[1] if found else ""
 
 

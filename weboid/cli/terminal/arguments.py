@@ -23,8 +23,7 @@ _BLOCK: Final = 1 << 16
 
 
 async def urls_of(arguments: Iterable[str]) -> AsyncGenerator[str, None]:
-    """The given URLs; ``-`` means the lines of standard input, without empty ones or byte order marks. Raises
-    WeboidError if it is closed."""
+    """The given URLs; ``-`` means the lines of standard input, but for empty ones and marks; raises WeboidError."""
     for argument in arguments:
         if argument != "-":
             yield argument

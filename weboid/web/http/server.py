@@ -34,9 +34,6 @@ _CLOSING_S: Final = 9.0
 _ABORTED_S: Final = 1.0
 """At the end requests under way get so long to be answered; what takes longer is cut off, and gets a second to end."""
 
-_HOW_TO_ENCODE: Final = ": an address has %C3%BC instead of ü; with curl: --get --data-urlencode 'title=…'"
-"""What else is said of a request line that is not in ASCII, as curl sends what somebody types."""
-
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
@@ -279,7 +276,7 @@ class _Connection(web.RequestHandler):
             log.error("an answer failed", exc_info=exc)
         if request.writer.output_size > 0:
             raise ConnectionError("another answer has been sent in part already")
-        return _plain(status, _HOW_TO_ENCODE if isinstance(exc, InvalidURLError) else "")
+        return _plain(status, ": put %C3%BC for ü (curl --data-urlencode)" if isinstance(exc, InvalidURLError) else "")
 
     def _abort_in(self, seconds: float) -> asyncio.TimerHandle:
         return asyncio.get_running_loop().call_later(seconds, self.abort)

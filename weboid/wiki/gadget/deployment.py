@@ -75,8 +75,7 @@ class WikiAccount:
     token: str = field(repr=False)
     language: str
     has_gadgets: bool
-    has_old_scripts: bool
-    """A MediaWiki before 1.42 leaves out scripts newer than ECMAScript 5, unless $wgResourceLoaderValidateJS is off."""
+    has_old_scripts: bool  # before 1.42: none newer than ECMAScript 5, but by $wgResourceLoaderValidateJS
 
     async def fetch_pages(self, titles: list[str]) -> dict[str, _Page]:
         """The newest revisions of these pages, and whether they can be saved; raises SourceError."""
