@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable
+from itertools import islice
 from typing import Final
 
 from weboid.errors import StoreError
@@ -54,12 +55,14 @@ class FeederNotifier:
     async def _hand_in(self) -> None:
         while len(self._waiting):
             wiki, day, *_ = next(iter(self._waiting))
-            some = [each for each in self._waiting if each[:2] == (wiki, day)][:_AT_ONCE]
+            some = list(islice((each for each in self._waiting if each[:2] == (wiki, day)), _AT_ONCE))
             try:
                 async with self._pool.connection() as conn, conn.pipeline():
                     await record_asked(conn, wiki, list({page for _, _, page, _ in some}), day)
             except StoreError as error:
                 self._failing.met(error)
+                for each in some:
+                    self._waiting[each] = True  # behind all others
                 return
             self._failing.passed()
             for each in some:
