@@ -78,7 +78,7 @@ LINES: Final = {
     "web": 788,
     "web/answer": 2_045,
     "web/api": 1_177,
-    "web/formats": 1_011,
+    "web/formats": 1_015,
     "web/health": 1_202,
     "web/http": 1_633,
     "web/identity": 974,

@@ -5,9 +5,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+from markupsafe import escape
+
 from weboid.core.record.history import History
 from weboid.core.record.reasons import status_outcome
 from weboid.core.record.status import Status
+from weboid.web.words.messages import Messages
+from weboid.web.words.phrases import around_days
 
 BAR_WIDTH: Final = 10
 BAR_HEIGHT: Final = 48
@@ -59,22 +63,24 @@ def bars_of(history: History, day: int) -> list[Bar]:
     return bars
 
 
-def history_svg(history: History, words: str, day: int) -> str:
-    """The small picture of a history, of at most five bars; `words` are its entries, as HTML, which are read instead.
+def history_svg(history: History, day: int, say: Messages) -> str:
+    """The small picture of a history, of at most five bars, with its entries in words, which are read instead.
 
     A page has hundreds of them, mostly different ones, so it makes no `Bar`.
     """
-    first, bars = history[-1].first, ""
+    first, words, bars, dates = history[-1].first, [], "", say.dates
     scale = _SMALL / (max(day, history[0].last) - first + 1)
     for status, begin, end in history:
+        (before, after), (at, high) = around_days(status, say), _small_bar(status)
+        words.append(f"{before}{dates(begin, end)}{after}")
         wide, place = round((end - begin + 1) * scale), round((begin - first) * scale)
         if wide < _LEAST_SMALL:  # quicker than max() and min()
             wide = _LEAST_SMALL
-        bars += _small_bar(status) % (place if place < _SMALL - wide else _SMALL - wide, wide)
-    return f"{_BEGIN}{words}</title>{bars}</svg>"
+        bars += f'{at}{place if place < _SMALL - wide else _SMALL - wide}{high}{wide}V13"/>'
+    return f"{_BEGIN}{escape(' · '.join(words))}</title>{bars}</svg>"
 
 
 @cache
-def _small_bar(status: Status) -> str:
+def _small_bar(status: Status) -> tuple[str, str]:
     outcome = status_outcome(status).value
-    return f'<path class="{outcome}" d="M%d 13v-{_HEIGHTS[outcome]}h%dV13"/>'
+    return f'<path class="{outcome}" d="M', f" 13v-{_HEIGHTS[outcome]}h"

@@ -39,7 +39,6 @@ class StateView(NamedTuple):
     evidence: Sequence[str]
     """Sentences: what proves the verdict, or which proof is missing yet."""
     checked: Markup | None
-    history: Sequence[str]
     chip: str
     why: str
     checks: str

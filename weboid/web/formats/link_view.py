@@ -54,14 +54,13 @@ def _state(link: LinkReport, day: int, say: Messages) -> StateView:
     if verdict in COPY_WANTED:  # not what works, which is most of a page
         words = words if since is None else since_html(since, day, say, words)
         evidence = phrases.evidence_words(link, day, say, lambda first: since_html(first, day, say))
-    entries = phrases.history_words(history, say)
     if history:
         checked, detail = _checked(history[0].last, day, history[0].status, link.record.http or None, say)
-        checks = f"{history_svg(history, escape(' · '.join(entries)), day)}{detail}"
+        checks = f"{history_svg(history, day, say)}{detail}"
     reason, word = phrases.reason_words(link, day, say, finest=True), verdict.word
     chip, actions = chip_html(word, words, icons()[word]), actions_html(word, say) if history else ()
     why = why_html(reason, evidence)
-    return tuple.__new__(StateView, (word, words, reason, evidence, checked, entries, chip, why, checks, actions))
+    return tuple.__new__(StateView, (word, words, reason, evidence, checked, chip, why, checks, actions))
 
 
 @lru_cache(_KEPT)

@@ -61,10 +61,9 @@ def table_steps(
             views.append(link_view(link, day, say, settings))
             if (written := written + 1) % _SOME == 0:
                 yield
-        is_stated = False
+        is_stated = len(views) > 1 and all(view.state[5:7] == views[0].state[5:7] for view in views)
         parts.append("<tbody>")
         if len(views) > 1:
-            is_stated = all(view.state[6:8] == views[0].state[6:8] for view in views)
             parts.append(_host_row(group[0], views[0], len(group), domain_page, say, is_stated=is_stated))
         for view in views:
             query = url_query(wiki, view.normal, lang, page.page) if view.normal else None

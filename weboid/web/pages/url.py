@@ -131,6 +131,7 @@ def _more(link: LinkReport, day: int, say: Messages) -> dict[str, Any]:
     return {
         "due": None if link.due is None else say.html("weboid-url-due", html.time_html(max(link.due, day), day, say)),
         "strikes": link.record.streak.strikes,
+        "history": phrases.history_words(history, say),
         "bars": bars_of(history, day),
         "width": WIDTH,
         "first": say.date(history[-1].first) if history else None,

@@ -163,9 +163,9 @@ class Messages:
         """The range of two calendar dates; one date if they are equal. Histories have many, so each day is kept."""
         if first == last:
             return self._interval("", first)[0]
-        one, other = iso(first), iso(last)
-        differs = "y" if one[:4] != other[:4] else "M" if one[:7] != other[:7] else "d"
-        return f"{self._interval(differs, first)[0]}{self._interval(differs, last)[1]}"
+        (year, month), (other, its) = _month(first), _month(last)
+        differs = "y" if year != other else "M" if month != its else "d"
+        return self._interval(differs, first)[0] + self._interval(differs, last)[1]
 
     def _formatted_interval(self, differs: str, day: int) -> tuple[str, ...]:
         """The day as the first and the last of days that differ in year, month or day; as the only one if in none."""
@@ -265,6 +265,10 @@ def _formatter(locale: str) -> Formatter:
 
     formatter: Formatter = I18nFormatter(locale_identifier=locale, get_gender=lambda _: "n")
     return formatter
+
+
+_month: Final = lru_cache(_KEPT)(lambda day: (iso(day)[:4], iso(day)[:7]))
+"""The year of a day, and the month with it."""
 
 
 def _own_digits(text: str, locale: Locale) -> str:

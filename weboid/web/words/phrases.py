@@ -192,11 +192,12 @@ def status_words(status: Status, say: Messages, http: int | None = None) -> str:
 
 def history_words(history: History, say: Messages) -> list[str]:
     """The entries of a history: their days and their status."""
-    return [say.dates(first, last).join(_around_days(status, say)) for status, first, last in history]
+    return [say.dates(first, last).join(around_days(status, say)) for status, first, last in history]
 
 
 @lru_cache(_KEPT)
-def _around_days(status: Status, say: Messages) -> list[str]:
+def around_days(status: Status, say: Messages) -> list[str]:
+    """The words of an entry before its days, and those after them."""
     return say.text("weboid-history-entry", _DAYS, status_words(status, say)).split(_DAYS)
 
 
