@@ -102,7 +102,7 @@ def why_html(reason: str | None, evidence: Sequence[str]) -> str:
     why = _reason(reason) if reason else ""
     if not evidence:
         return why
-    proof = [words if isinstance(words, Markup) else _escaped(words) for words in evidence]
+    proof = [words if isinstance(words, Markup) else escaped(words) for words in evidence]
     return f'{why}<p class="evidence"><bdi>{"</bdi> <bdi>".join(proof)}</bdi></p>\n'
 
 
@@ -147,7 +147,7 @@ def _address(link: LinkView) -> str:
     return f'<a class="url" href="{href}" rel="nofollow noopener noreferrer"><bdi dir="ltr">{url}</bdi></a>{host}'
 
 
-_escaped: Final = lru_cache(_KEPT)(escape)
+escaped: Final = lru_cache(_KEPT)(escape)
 """Of texts, none of which is Markup: to a cache, both are equal."""
 
 

@@ -15,7 +15,7 @@ from weboid.core.verdict.verdict import NO_CLAIMS, Verdict
 from weboid.core.wikitext.settings import WikiSettings
 from weboid.web.formats.bar_chart import history_svg
 from weboid.web.formats.html import address_html, icons, since_html, time_html
-from weboid.web.formats.link_item import LinkView, StateView, actions_html, chip_html, why_html
+from weboid.web.formats.link_item import LinkView, StateView, actions_html, chip_html, escaped, why_html
 from weboid.web.words import phrases
 from weboid.web.words.copies import copy_parameters, distance_words, remarks, snapshot_words, state_words
 from weboid.web.words.messages import Messages
@@ -94,7 +94,7 @@ def _instead(link: LinkReport, say: Messages) -> Markup | None:
 def copies_html(copies: Copies, day: int, say: Messages) -> list[Markup]:
     """The copies of a link, each as a sentence with a link; else why there is none."""
     if (why := state_words(copies, day, say, lambda again: time_html(again, day, say))) is not None:
-        return [escape(why)]
+        return [why if isinstance(why, Markup) else escaped(why)]
     return [snapshot_html(shown, map(escape, remarks(shown, say)), say) for shown in copies.snapshots]
 
 

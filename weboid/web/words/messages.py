@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from string import Formatter
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from babel import Locale
 from babel.dates import format_date, format_datetime, format_timedelta, parse_pattern
@@ -26,7 +26,6 @@ Unit = Literal["day", "week", "month", "year"]
 _TOKEN: Final = re.compile(r"\{\{(PLURAL|GENDER):\$([1-9])\|([^{}]*)\}\}|\$([1-9])|[{}]")
 _FORMS: Final = re.compile(r"\{\{(?:PLURAL|GENDER):")
 _INTERVAL: Final = "yMMMd"
-_PLACE: Final = re.compile("\0([0-9])")
 _NEAR: Final = {-1: "weboid-yesterday", 0: "weboid-today", 1: "weboid-tomorrow"}
 _GENDERS: Final = ("m", "f", "n")
 _ALL_PLURALS: Final = ("zero", "one", "two", "few", "many")
@@ -63,11 +62,9 @@ class Messages:
         self.language = language
         self._locale = Locale.parse(language.locale)
         self._relative = self._locale if language.relative is None else Locale.parse(language.relative)
-        # The same few sentences are used for many links. HTML is cached only if no parameter is Markup: to a cache,
-        # markup and text are equal.
+        # The same few sentences are used for many links.
         self._text = lru_cache(_KEPT)(self._formatted)
-        self._plain_html = lru_cache(_KEPT)(self._formatted_html)
-        self._pieces = lru_cache(_KEPT)(self._divided_html)
+        self._kept_html = lru_cache(_KEPT, typed=True)(self._formatted_html)  # markup and text of one value are equal
         self._interval = lru_cache(_KEPT)(self._formatted_interval)
         self.span: Final = lru_cache(_KEPT)(self._span)
         """A duration until now, in days, as an adverbial: *for two weeks*. By messages, as CLDR has no such form."""
@@ -88,22 +85,9 @@ class Messages:
 
     def html(self, key: str, *parameters: Parameter) -> Markup:
         """The message as HTML: everything is escaped except parameters that are Markup already."""
-        kinds = {*map(type, parameters)}
-        if Markup not in kinds:
-            return (self._plain_html if _are_kept(parameters) else self._formatted_html)(key, parameters)
-        if not kinds <= {int, Markup}:  # a text, of whatever kind
-            return self._formatted_html(key, parameters)
-        known = tuple([value if isinstance(value, int) else f"\0{place}" for place, value in enumerate(parameters)])
-        pieces = self._pieces(key, known).copy()
-        for at in range(1, len(pieces), 2):
-            pieces[at] = parameters[int(pieces[at])]
-        return Markup("".join(pieces))
+        return (self._kept_html if not parameters or _are_kept(parameters) else self._formatted_html)(key, *parameters)
 
-    def _divided_html(self, key: str, parameters: tuple[Parameter, ...]) -> list[Any]:
-        """The message divided where a parameter ``\\0`` and its number stands: between them are these numbers."""
-        return _PLACE.split(self._formatted_html(key, parameters))
-
-    def _formatted_html(self, key: str, parameters: tuple[Parameter, ...]) -> Markup:
+    def _formatted_html(self, key: str, *parameters: Parameter) -> Markup:
         pattern = self._pattern(key, parameters)
         if pattern.is_plain:
             written = [
