@@ -20,13 +20,14 @@ _API: Final = re.compile(r"https?://[^\s]+")
 _FIELDS: Final = frozenset({"dbname", "lang", "project"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Farm:
     """Wikis of one operator. `domains` are its own, each with all subdomains.
 
     `api` is the template for the URL of a wiki's ``api.php``, with ``{dbname}``, or ``{lang}`` and ``{project}``
     (``dewiki`` = de, wikipedia). `hosts` holds the hosts of wikis that do not follow from their name. `spam_wiki` is
-    the wiki with the spam list of the whole farm (L-3), empty = there is none. Raises ConfigError.
+    the wiki with the spam list of the whole farm (L-3), empty = there is none. A farm is equal to itself alone:
+    to hash its fields takes longer than what is looked up by it. Raises ConfigError.
     """
 
     code: int
@@ -35,9 +36,6 @@ class Farm:
     domains: frozenset[str]
     hosts: Mapping[str, str] = field(default_factory=dict)
     spam_wiki: str = ""
-
-    def __hash__(self) -> int:
-        return self.code  # all fields would take longer than what is looked up by a farm
 
     def __post_init__(self) -> None:
         if not 0 <= self.code <= MAX_CODE:

@@ -4,7 +4,6 @@ Words for people are in ``web/words``; ``store`` and ``wiki`` read the data. The
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -87,19 +86,20 @@ def link_of(url: str, farm: Farm) -> KeyedLink:
     """`keyed_link` of a URL on a page of `farm`, as `classify` has it: nearly all take two thirds of the time so."""
     if not (plain := plain_parts(url)) or (of_host := _of_host(plain[1], farm)) is None:
         return keyed_link(classify(url, farm))
-    (scheme, raw, path), (host, kind, *of_key) = plain, of_host
+    (scheme, raw, path), (host, kind, in_bucket, of_key) = plain, of_host
     normal = url if host == raw else f"{scheme}://{host}{path}"
     link = tuple.__new__(Classified, (url, kind, tuple.__new__(Url, (scheme, host, 0, path)), None, False))
-    return tuple.__new__(KeyedLink, (link, normal, tuple.__new__(UrlKey, (*of_key, url_key(normal)))))
+    return tuple.__new__(KeyedLink, (link, normal, tuple.__new__(UrlKey, (in_bucket, of_key, url_key(normal)))))
 
 
 @lru_cache(65_536)
 def _of_host(raw: str, farm: Farm) -> tuple[str, UrlClass, int, int] | None:
     """The common values of a host's URLs, kept here and so in no other cache; None if it is invalid."""
-    with suppress(InvalidUrl):
+    try:
         host = host_form.__wrapped__(raw)
-        return host, class_of_host.__wrapped__(host, farm), bucket(host), host_key(host)
-    return None
+    except InvalidUrl:
+        return None
+    return host, class_of_host.__wrapped__(host, farm), bucket(host), host_key(host)
 
 
 class LinkReport(NamedTuple):
