@@ -49,7 +49,7 @@ LINES: Final = {
     "core/record": 948,
     "core/signs": 1_433,
     "core/url": 2_057,
-    "core/verdict": 1_628,
+    "core/verdict": 1_629,
     "core/wikitext": 1_655,
     "crawl": 1_950,
     "demo": 2_739,
