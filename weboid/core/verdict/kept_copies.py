@@ -4,7 +4,7 @@ Shown are snapshots of services to which people may be sent, at most one of each
 the place of the one of its service that was chosen by rule.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -92,13 +92,13 @@ def services_of(asked: Iterable[ArchiveService]) -> Services:
 
 
 def shown_copies(
-    kept: KeptCopies, url: Url, suggested: Iterable[str] = (), services: Services = DEFAULT_SERVICES
+    kept: KeptCopies, url: Url, suggested: Collection[str] = (), services: Services = DEFAULT_SERVICES
 ) -> Copies:
     """The copies of `url` as they are shown; `suggested` are addresses of copies that people chose and that work."""
+    if not (suggested or kept.snapshots or kept.lookups):
+        return PENDING
     near = next((row.wanted for row in kept.snapshots if row.wanted is not None), None)  # when the link was first seen
     shown = {snapshot.service.number: snapshot for snapshot in _chosen_by_people(suggested, near)}
-    if not shown and not kept.snapshots and not kept.lookups:
-        return PENDING
     for snapshot in _chosen_by_rule(kept.snapshots, url, services):
         shown.setdefault(snapshot.service.number, snapshot)
     checked = max((lookup.asked for lookup in kept.lookups), default=None)
