@@ -143,7 +143,7 @@ def _proof_words(grounds: Grounds, write: _Write, long: Since) -> list[str]:
 def _failing_words(grounds: Grounds, reason: Reason, status: Status, write: _Write, long: Since) -> str:
     if grounds.of_host:
         key = "weboid-evidence-host-since"
-    elif grounds.streak.evidence.is_all_missing and reason in MISSING:
+    elif reason in MISSING and grounds.streak.evidence.is_all_missing:
         key = "weboid-evidence-missing-since"
     elif status in HOST_FAILURES:
         key = "weboid-evidence-unreachable-since"
