@@ -86,7 +86,7 @@ async def fetch_all(
     conn: Connection, kind: Callable[..., _Struct], statement: str, values: Mapping[str, Any] | None = None
 ) -> list[_Struct]:
     """All rows, as `kind` makes them of their columns."""
-    return [kind(*row) async for row in await conn.execute(statement, values)]
+    return [kind(*row) for row in await (await conn.execute(statement, values)).fetchall()]
 
 
 async def fetch_by_key(

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 from weboid.core.record.moment import HOURS, Moment
-from weboid.store.db.statements import Connection, fetch_one, fetch_value, statements
+from weboid.store.db.statements import Connection, fetch_all, fetch_one, fetch_value, statements
 
 SQL: Final = statements("schedule/lease")
 
@@ -106,7 +106,7 @@ async def record_release(conn: Connection, worker: str, held: Held) -> None:
 
 async def list_held(conn: Connection, worker: str, held: Held) -> set[int]:
     """Those of these buckets that are still the worker's, locked until the transaction ends."""
-    return {bucket async for (bucket,) in await conn.execute(SQL["list_held"], _columns(worker, held))}
+    return set(await fetch_all(conn, int, SQL["list_held"], _columns(worker, held)))
 
 
 async def list_foreign(conn: Connection, worker: str, held: Held) -> set[int]:
@@ -117,7 +117,7 @@ async def list_foreign(conn: Connection, worker: str, held: Held) -> set[int]:
 async def list_own(conn: Connection, worker: str, buckets: Collection[int]) -> set[int]:
     """Those of these buckets that this worker has leased, and nobody since."""
     row = {"worker": worker, "buckets": list(buckets)}
-    return {bucket async for (bucket,) in await conn.execute(SQL["list_own"], row)}
+    return set(await fetch_all(conn, int, SQL["list_own"], row))
 
 
 async def count_due_buckets(conn: Connection, until: Moment) -> int:
