@@ -233,7 +233,7 @@ class WatchedVisit:
         if seen is None or seen.not_http:
             return seen
         failed = is_host_failure(seen)
-        if self._is_counted and not failed:
+        if not failed and (self._is_counted or not (self._past.is_steady or self._losses.lost)):
             return seen
         groups = await self._losses.groups(self._host, self._past, seen)
         if not failed:
