@@ -283,16 +283,16 @@ class Visit:
         if front in self._asked:
             return True
         self._asked.add(front)
-        found = await self._check(CheckRequest(front, self._believed(), asks_again=False))
+        found = await self._check(CheckRequest(front, self._believed(self._now().day), asks_again=False))
         self._is_up = found is not None and not is_host_failure(found)
         return found is not None and not self._is_up
 
-    def _believed(self) -> frozenset[Special]:
-        return believed(self._host.sights, self._now().day, self._host.key.host_key) | self._shown
+    def _believed(self, day: int) -> frozenset[Special]:
+        return believed(self._host.sights, day, self._host.key.host_key) | self._shown
 
     def _request(self, url: StoredUrl) -> CheckRequest:
         day, record, key = self._now().day, url.record, url.key.url_key
-        needs, earlier, returned = self._believed(), url.portrait, self._has_changed(url)
+        needs, earlier, returned = self._believed(day), url.portrait, self._has_changed(url)
         suspected = self._newcomers.are_suspected
         self._asked.add(self.at)
         return CheckRequest(
