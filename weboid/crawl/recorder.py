@@ -35,7 +35,7 @@ class _Queued(NamedTuple):
 
 
 class Recorder:
-    """Takes checks from a bounded queue and writes them until it is closed; `count` is called with each batch."""
+    """Takes checks and writes them until it is closed; `count` is called with each batch."""
 
     def __init__(
         self, work: Work, held: Held, *, batch: int, count: Callable[[Sequence[Checked]], None] = lambda written: None
@@ -45,7 +45,9 @@ class Recorder:
         self._held = held
         self._batch = batch
         self._count = count
-        self._queue: asyncio.Queue[_Queued | None] = asyncio.Queue(maxsize=4 * batch)
+        self._queue: list[_Queued] = []
+        self._changed = asyncio.Event()
+        """Set while checks wait to be written, and from `close` on."""
         self._closing = asyncio.Event()
         self._last = float("inf")
         self.unwritten = 0
@@ -57,28 +59,27 @@ class Recorder:
         Raises what the store raises for this check alone.
         """
         written = asyncio.get_running_loop().create_future()
-        await self._queue.put(_Queued(checked, written))
+        self._queue.append(_Queued(checked, written))
+        self._changed.set()
         await written
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Ends `run` after everything queued before has been written, or could not be within `_LAST_S`."""
         self._last = monotonic() + _LAST_S
         self._closing.set()
-        await self._queue.put(None)
+        self._changed.set()
 
     async def run(self) -> None:
         """Writes until closed. While the database is away, writing is retried without limit until then."""
-        closed = False
-        while not closed and (first := await self._queue.get()) is not None:
-            batch = [first]
-            if not self._closing.is_set() and self._queue.qsize() < self._batch:
+        while self._queue or not self._closing.is_set():
+            if not self._queue:
+                self._changed.clear()
+                await self._changed.wait()
+            if not self._closing.is_set() and len(self._queue) < self._batch:
                 await asyncio.sleep(_GATHER_S)
-            while len(batch) < self._batch and not self._queue.empty():
-                item = self._queue.get_nowait()
-                if closed := item is None:
-                    break
-                batch.append(item)
-            await self._write_or_split(batch)
+            batch, self._queue = self._queue[: self._batch], self._queue[self._batch :]
+            if batch:
+                await self._write_or_split(batch)
 
     async def _write_or_split(self, batch: list[_Queued]) -> None:
         """Writes a batch; if that raises an error of ours, its halves, so that in the end one check has raised it."""

@@ -153,7 +153,7 @@ class Round:
         finally:
             await cancel(*self._open.values())
             if not recording.done():
-                await self._recorder.close()
+                self._recorder.close()
             await recording
             await cancel(renewing, sharing, looking)
             await self._connectivity.close()
