@@ -51,7 +51,7 @@ LINES: Final = {
     "core/url": 2_057,
     "core/verdict": 1_629,
     "core/wikitext": 1_655,
-    "crawl": 1_951,
+    "crawl": 1_937,
     "demo": 2_739,
     "feed": 1_746,
     "maintain": 1_083,

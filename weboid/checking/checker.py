@@ -127,7 +127,9 @@ class Checker:
             if robots.is_reached and not robots.allows(request.url):
                 raise NotAsked(request.url)
         if request.follows:  # Not before the first URL of a visit (D-16).
-            await self._slow_down(request.url, url.host)
+            rules = await self._optional(self._rules_of(request.url))
+            if rules and rules.delay_s and rules.delay_s > _DELAY_LIMIT_S:
+                raise NotAsked(url.host)
         finding = await self._under_both_schemes(url, request)
         await self._back_off(url, finding.seen)
         return finding
@@ -185,11 +187,6 @@ class Checker:
         elif seen.reason in (Reason.RATE_LIMIT, Reason.UNAVAILABLE) and not seen.on_other_host:
             self._turns.slow(url.host, min(2 * self._turns.delay_of(url.host), _BACK_OFF_LIMIT_S))
 
-    async def _slow_down(self, url: str, host: str) -> None:
-        robots = await self._optional(self._rules_of(url))
-        if robots and robots.delay_s and robots.delay_s > _DELAY_LIMIT_S:
-            raise NotAsked(host)
-
     async def _rules_of(self, url: str) -> Robots:
         """The rules for a URL; a crawl delay among them holds from the next request on, whatever they are read for."""
         robots = await self._robots.robots_of(url)
@@ -197,12 +194,6 @@ class Checker:
             host = parse(url).host
             self._turns.slow(host, max(min(robots.delay_s, _DELAY_LIMIT_S), self._turns.delay_of(host)))
         return robots
-
-    def _note_passed(self, url: Url, answer: RawResponse) -> None:
-        for hop in answer.hops:
-            is_other = hop.location.startswith(_HTTP) and parse(hop.location).host != url.host
-            if is_other and not self._robots.knows(hop.location):
-                self._passed[parse(hop.location).host] = hop.location
 
     async def _under_both_schemes(self, url: Url, request: CheckRequest) -> CheckResult:
         """The result under the URL's own scheme or, if known or found to be needed, under the other one (63)."""
@@ -312,7 +303,10 @@ class Checker:
             spent_s=spent_s,
             may_read=self.may_look,
         )
-        self._note_passed(url, answer)
+        for hop in answer.hops:
+            is_other = hop.location.startswith(_HTTP) and parse(hop.location).host != url.host
+            if is_other and not self._robots.knows(hop.location):
+                self._passed[parse(hop.location).host] = hop.location
         return answer
 
     async def _examined(self, url: Url, request: CheckRequest, answer: RawResponse) -> CheckResult:

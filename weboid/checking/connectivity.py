@@ -111,13 +111,16 @@ class Connectivity:
     """Makes checks and watches our own connection, for one round, say.
 
     Witnesses are those of `online` and the URLs that answered last. They are asked when no check is under way that may
-    bring an answer, or when `suspects` hosts have failed in a row.
+    bring an answer, or when `suspects` hosts have failed in a row. `down` is called once our connection is found down.
     """
 
-    def __init__(self, ask: Ask, online: Online, *, suspects: int = SUSPECTS) -> None:
+    def __init__(
+        self, ask: Ask, online: Online, *, suspects: int = SUSPECTS, down: Callable[[], None] = lambda: None
+    ) -> None:
         self._ask = ask
         self._online = online
         self._limit = suspects
+        self._down = down
         self._lately: deque[str] = deque(maxlen=CANARIES)
         self._suspects: set[str] = set()
         self._waiting: list[tuple[asyncio.Future[bool], bool]] = []
@@ -272,6 +275,7 @@ class Connectivity:
             self.is_down = True
             self.reach = reach
             log.debug("nothing is concluded: %s", self.explanation)
+            self._down()
             if reach is Reach.CAPTIVE:
                 self._settle(reach)
 

@@ -17,8 +17,6 @@ from typing import Any, Final
 from weboid.checking.connectivity import CANARIES, Ask, Connectivity
 from weboid.checking.online import LOOK_S, Online
 from weboid.config import CrawlConfig
-from weboid.core.observe.check_request import CheckRequest
-from weboid.core.observe.observation import Observation
 from weboid.core.record.moment import Moment
 from weboid.core.record.pace import FEW_URLS
 from weboid.core.record.policy import Policy
@@ -113,7 +111,7 @@ class Round:
         self._ended: list[HostKey] = []
         self._without_place: dict[HostKey, Waiting] = {}
         """Hosts whose visits ended at once, since their addresses have their shares."""
-        self._connectivity = Connectivity(ask, online)
+        self._connectivity = Connectivity(ask, online, down=self.stop)
         self._progress = RoundProgress(self._recorder.tally)
 
     def stop(self) -> None:
@@ -140,8 +138,6 @@ class Round:
         """Returns when no host is due any more, soon after `stop`, or when our connection is found to be down."""
         self._connectivity.know(await self._work.list_canaries(CANARIES))
         await self._connectivity.look()
-        if self.is_cut_off:
-            self.stop()
         recording = asyncio.create_task(self._recorder.run())
         recording.add_done_callback(lambda _: self._changed.set())
         renewing = asyncio.create_task(self._leases.keep())
@@ -171,7 +167,6 @@ class Round:
         while not self.is_cut_off:
             await asyncio.sleep(LOOK_S)
             await self._connectivity.look()
-        self.stop()
 
     async def _visit_all(self, recording: asyncio.Task[None]) -> None:
         pause = GrowingPause(_RETRY_S, _RETRY_LIMIT_S)
@@ -314,11 +309,12 @@ class Round:
 
     def _new_visit(self, host: StoredHost, urls: list[StoredUrl], most: int) -> Visit:
         is_last = most >= len(urls)
-        watched = self._losses.watched(host, urls, self._check, is_last=is_last) if self._losses else None
+        check = partial(self._connectivity.check, raises=True)
+        watched = self._losses.watched(host, urls, check, is_last=is_last) if self._losses else None
         return Visit(
             host,
             urls,
-            check=watched.check if watched else self._check,
+            check=watched.check if watched else check,
             on_failing=watched.failing if watched else None,
             second_opinion=self._second_opinion,
             report=self._recorder.record,
@@ -332,16 +328,6 @@ class Round:
 
     async def _more_of(self, host: HostKey, day: int) -> Sequence[StoredUrl]:
         return (await self._work.list_urls([host], day))[host]
-
-    async def _check(self, request: CheckRequest) -> Observation | None:
-        """One check; None if the failure may be our own. Stops the round if our connection is found to be down.
-
-        Raises errors of our own, but for those of our sockets, name servers and store.
-        """
-        seen = await self._connectivity.check(request, raises=True)
-        if self._connectivity.is_down:
-            self.stop()
-        return seen
 
     def _end(self, host: HostKey, _: asyncio.Task[None]) -> None:
         self._ended.append(host)
