@@ -56,7 +56,7 @@ LINES: Final = {
     "feed": 1_746,
     "maintain": 1_083,
     "mechanism": 1_121,
-    "net": 3_447,
+    "net": 3_444,
     "pgfolder": 2_077,
     "remote/crawl": 1_106,
     "remote/feed": 971,

@@ -53,15 +53,15 @@ class Recorder:
         self.unwritten = 0
         """Checks that could not be written before the end: they stay due."""
 
-    async def record(self, checked: Checked) -> None:
-        """Returns when the check is written, so that a caller that waits can lose no more than one.
+    def record(self, checked: Checked) -> asyncio.Future[None]:
+        """Done when the check is written, so that a caller that waits can lose no more than one.
 
-        Raises what the store raises for this check alone.
+        Fails with what the store raises for this check alone.
         """
         written = asyncio.get_running_loop().create_future()
         self._queue.append(_Queued(checked, written))
         self._changed.set()
-        await written
+        return written
 
     def close(self) -> None:
         """Ends `run` after everything queued before has been written, or could not be within `_LAST_S`."""

@@ -194,8 +194,8 @@ class Visit:
         (record, due), state = self._judged(url, seen, moment), self._state
         checked = Checked(url, self._host, moment.day, seen, record, due, before, state, gone, effect)
         await self._report(checked)
-        await self._judge_others_again(checked, moment)
-        await self._take_strikes_back(checked, moment)
+        for each in (*self._others_again(checked, moment), *self._strikes_back(checked, moment)):
+            await self._report(each)
         if is_down:
             await self._infer_rest(Observation(seen.status, seen.reason, http=NO_CODE, inferred=True), moment.day)
         elif days := self._pause_days(seen):
@@ -229,15 +229,15 @@ class Visit:
         seen = replace(seen, portrait=memory)
         return (replace(seen, reason=Reason.REPLACED) if is_replaced else seen), gone
 
-    async def _judge_others_again(self, checked: Checked, moment: Moment) -> None:
+    def _others_again(self, checked: Checked, moment: Moment) -> list[Checked]:
+        """The checks of this visit that are judged anew once the host is found to have a new owner."""
         seen, number = checked.seen, checked.url.key.url_key
         if not self._newcomers.has_new_owner:
             if seen and self._newcomers.has_changed(number):
                 self._others.append((replace(checked.url, record=checked.record), seen))
-            return
+            return []
         others, self._others = self._others, []
-        for url, found in others:
-            await self._report(self._checked(url, replace(found, reason=Reason.REPLACED), moment))
+        return [self._checked(url, replace(found, reason=Reason.REPLACED), moment) for url, found in others]
 
     def _note_code(self, url: StoredUrl, seen: Observation) -> None:
         """Keeps the code of a URL if it says whether the host refuses us."""
@@ -250,15 +250,15 @@ class Visit:
         if is_news:
             self._codes.append(seen.http)
 
-    async def _take_strikes_back(self, checked: Checked, moment: Moment) -> None:
-        """Takes the strikes of this visit back if three URLs, and no other, show that the host refuses us (D-2)."""
+    def _strikes_back(self, checked: Checked, moment: Moment) -> list[Checked]:
+        """The strikes of this visit, taken back if three URLs, and no other, show that the host refuses us (D-2)."""
         seen = checked.seen
         if seen and seen.outcome is Outcome.FAILING and may_refuse(seen.http):
             self._struck.append((replace(checked.url, record=checked.record), seen))
-        if len(self._codes) > ALIKE and all(map(needs_contrast, self._codes)):
-            struck, self._struck = self._struck, []
-            for url, found in struck:
-                await self._report(self._checked(url, replace(found, reason=Reason.BOT_WALL), moment))
+        if len(self._codes) <= ALIKE or not all(map(needs_contrast, self._codes)):
+            return []
+        struck, self._struck = self._struck, []
+        return [self._checked(url, replace(found, reason=Reason.BOT_WALL), moment) for url, found in struck]
 
     def _awaits_others(self, url: StoredUrl, seen: Observation) -> bool:
         """Returns whether a streak waits, for a week at most, for a visit in which other URLs of the host are due.

@@ -187,7 +187,8 @@ class _Walk:
                     return self._end(method, Fault(target, reached=target is Reason.OUR_LIMIT))
             else:
                 end = self._end(method, reply)
-                if (forward := await self._forward(method, end)) is None:
+                forward = self._forward(method, end) if self._may_read else None
+                if forward is None or not (self._may_read and await self._may_read(self._normal)):
                     return end
                 target = forward
             if len(target) > MAX_URL:
@@ -204,17 +205,13 @@ class _Walk:
                 return self._end(method, reply if is_redirect else Fault(Reason.TOO_MANY_REDIRECTS))
             self._go(target)
 
-    async def _forward(self, method: str, end: _End) -> str | None:
+    def _forward(self, method: str, end: _End) -> str | None:
         """The URL to which a document only leads on; None if it is the page, or leads back to where we were."""
-        if self._may_read is None:
-            return None
         forward = forward_in(end.answer)
         target = _target(self._url, forward, self._session.bare) if forward else None
         if not isinstance(target, str) or len(target) > MAX_URL or not target.startswith(_SCHEMES):
             return None
-        if self._key(method, target) in self._visited:
-            return None
-        return target if await self._may_read(self._normal) else None
+        return None if self._key(method, target) in self._visited else target
 
     def _go(self, url: str | Url) -> None:
         """Moves to another URL, which is reported in normal form but requested as it is."""
