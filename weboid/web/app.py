@@ -15,6 +15,7 @@ from weboid.errors import StoreError
 from weboid.mechanism.loop_lag import LoopLag
 from weboid.store.db.pool import Pool
 from weboid.store.lists.alarms import AlarmBounds
+from weboid.store.people.throttle import Rate
 from weboid.web.answer.answers import Answers
 from weboid.web.answer.cards import Cards
 from weboid.web.answer.change_watch import ChangeWatch
@@ -29,6 +30,7 @@ from weboid.web.health.pages import StatusPage
 from weboid.web.health.reader import HealthReader
 from weboid.web.health.worker_share import WorkerShare
 from weboid.web.http import source_archive
+from weboid.web.http.budget import Budget
 from weboid.web.http.cache import AnswerCache
 from weboid.web.http.lanes import LANES, Lanes
 from weboid.web.http.limits import Limits
@@ -96,7 +98,8 @@ def make_app(
     status = health or HealthReader(pool, today, alarms=AlarmBounds.of(config))
     metrics = Metrics(lag, share)
     lanes = Lanes(metrics.shed)
-    limits = Limits(config.web, clients_of(config.web.tokens), sessions, pool, today, lanes.admit)
+    budget = Budget(pool, Rate(config.web.rate, max(config.web.burst, 1)), today) if config.web.rate else None
+    limits = Limits(config.web, clients_of(config.web.tokens), sessions, lanes, budget)
     _measure(metrics, lanes, live, pool)
     errors = Errors(_problem_page(wikis, source))
     around = (metrics.middleware, sessions.middleware, errors.middleware, limits.middleware, lanes.middleware)
@@ -109,8 +112,8 @@ def make_app(
 
     closed = (answers.notifier, confirmations, status, pages, live_spam, live, service.repairs, cards)
     background = _background(closed, lag, ChangeWatch(pool, service.kept))
-    budget = [limits.budget.tidying] if limits.budget else []
-    app.cleanup_ctx.extend([_tuned_process, background, *budget, metrics.publishing, sessions.tidying])
+    tidied = [budget.tidying] if budget else []
+    app.cleanup_ctx.extend([_tuned_process, background, *tidied, metrics.publishing, sessions.tidying])
     return app
 
 
@@ -133,9 +136,7 @@ def _measure(metrics: Metrics, lanes: Lanes, live: LiveReader, pool: Pool) -> No
     if (standby := pool.standby) is not None:
         name, what = "weboid_database_read_lag_seconds", "How far the standby is behind; endless = it cannot be used."
         metrics.measure(name, what, lambda: standby.lag_s, across="livemax")
-    metrics.measure(
-        "weboid_web_waiting_requests", "Requests that wait for their turn.", lambda: lanes.waiting, across="livesum"
-    )
+    metrics.measure("weboid_web_waiting_requests", "Requests that wait.", lambda: lanes.waiting, across="livesum")
     metrics.measure(
         "weboid_web_silent_wikis", "Wikis that do not answer at the moment.", lambda: live.silent, across="livemax"
     )

@@ -57,9 +57,8 @@ class Held:
 
     def _go_on(self) -> None:
         loop, waiting = asyncio.get_running_loop(), self._waiting
-        due = [waiting.popleft()[1] for _ in range(self._at_once) if waiting and waiting[0][0] <= loop.time()]
-        for turn in due:
-            if not turn.done():
+        for _ in range(self._at_once):
+            if waiting and waiting[0][0] <= loop.time() and not (turn := waiting.popleft()[1]).done():
                 turn.set_result(None)
         if waiting:
             loop.call_at(waiting[0][0], self._go_on)

@@ -108,8 +108,7 @@ async def test_110_searches_at_once_hold_up_nothing_but_searches() -> None:
     unlimited = aiohttp.TCPConnector(limit=0)
     async with busy() as service, aiohttp.ClientSession(connector=unlimited) as client:
         searches = [asyncio.create_task(status_of(client, "POST", f"{service.url}/search")) for _ in range(110)]
-        capacity = CAPACITIES[Lane.SEARCH]
-        fit = capacity.slots + capacity.places
+        fit = (capacity := CAPACITIES[Lane.SEARCH]).slots + capacity.places
         async with asyncio.timeout(30):
             while sum(task.done() for task in searches) < 110 - fit:
                 for method, path in (("GET", "/api/page"), ("HEAD", "/search"), ("GET", "/search")):

@@ -6,9 +6,10 @@ time, and what is not spent goes back; only what an answer turned out to cost in
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Hashable
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, inf
 from time import monotonic
 from typing import Final
 
@@ -16,6 +17,7 @@ from aiohttp import web
 
 from weboid.errors import StoreError
 from weboid.mechanism.bounded import BoundedMap
+from weboid.mechanism.fair_slots import Full
 from weboid.mechanism.tasks import in_background
 from weboid.store.db.pool import Pool
 from weboid.store.people.throttle import Rate, delete_past, find_day_key, give_back, key_of, pay, spend
@@ -27,8 +29,6 @@ MOST_AT_ONCE: Final = 2
 
 _MOST_KEYS: Final = 10_000
 """Accounts that are remembered here as over the limit, and as many that have units here, or debts."""
-_MOST_WAITING: Final = 100
-"""Requests of an account that wait for its units: they all go on in one turn of the event loop."""
 _CREDIT_S: Final = 60.0
 _TIDYING_S: Final = 60.0
 _TIDIED: Final = 1_000
@@ -39,10 +39,10 @@ _LONGEST_S: Final = 1.0
 
 @dataclass(slots=True)
 class _Purchase:
-    """One that is under way: the units that those who wait for it need, how many these are, and what is set then."""
+    """One that is under way: the units that those who wait need, how many these are by lane, and what is set then."""
 
     units: int
-    waiting: int = 0
+    waiting: Counter[Hashable] = field(default_factory=Counter)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -78,10 +78,11 @@ class Budget:
                         self._day_key = day, await find_day_key(conn, day)
         return key_of(self._day_key[1], who)
 
-    async def spend(self, key: bytes, cost: int) -> float:
+    async def spend(self, key: bytes, cost: int, lane: Hashable = None, places: float = inf) -> float:
         """Spends units and returns 0; or spends nothing and returns the seconds to wait.
 
-        Raises StoreError, and TimeoutError if too many others buy units at this moment.
+        Raises Full at once if so many for that lane wait already; StoreError; and TimeoutError if too many others buy
+        units at this moment.
         """
         cost = min(cost, self._rate.burst)
         if self._spend_here(key, cost):
@@ -91,10 +92,10 @@ class Budget:
                 # One buys for all who wait by then: they need no statement of their own.
                 if (purchase := self._purchases.get(key)) is None:
                     return await self._buy_alone(key, cost, limit)
-                if purchase.waiting == _MOST_WAITING:
-                    return _LONGEST_S
+                if purchase.waiting[lane] >= places:
+                    raise Full
                 purchase.units += cost
-                purchase.waiting += 1
+                purchase.waiting[lane] += 1
                 await purchase.ended.wait()
                 if self._spend_here(key, cost):
                     return 0.0

@@ -103,7 +103,7 @@ class Lanes:
     def admit(self, request: web.Request) -> None:
         """Raises Problem 503 if the request would not get a slot of its lane in time."""
         if not self.slots[lane := lane_of(request)].has_place(account_of(request)):
-            raise self._refusal(request, lane)
+            raise self.refusal(request, lane)
 
     async def enter(self, request: web.Request, lane: Lane) -> None:
         """Takes a slot of the lane, and leaves that of another; raises Problem 503 if there is none in time."""
@@ -114,12 +114,13 @@ class Lanes:
                 account_of(request), lambda: request.transport is None or request.transport.is_closing()
             )
         except Full:
-            raise self._refusal(request, lane) from None
+            raise self.refusal(request, lane) from None
         except Gone:
             request[FREE] = True
             raise ConnectionResetError("the caller has gone") from None
 
-    def _refusal(self, request: web.Request, lane: Lane) -> Problem:
+    def refusal(self, request: web.Request, lane: Lane) -> Problem:
+        """Counts one that is refused as too many wait for the lane; returns the Problem 503."""
         request[FREE] = True
         self._shed(lane.value)
         self._full[lane].met()

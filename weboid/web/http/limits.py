@@ -7,7 +7,6 @@ links, which only the answer shows.
 
 import asyncio
 import logging
-from collections.abc import Callable
 from math import ceil
 from typing import Final
 
@@ -17,15 +16,15 @@ from aiohttp.typedefs import Handler, Middleware
 from weboid.config import WebConfig
 from weboid.errors import StoreError
 from weboid.mechanism.disturbance import Disturbance
-from weboid.store.db.pool import Pool
-from weboid.store.people.throttle import Rate
+from weboid.mechanism.fair_slots import Full
 from weboid.web.http.budget import Budget
 from weboid.web.http.callers import note_account
+from weboid.web.http.lanes import CAPACITIES, Lanes
 from weboid.web.http.tokens import TrustedClients
 from weboid.web.identity.session import Sessions
 from weboid.web.request.parameters import MOST_PAGES
 from weboid.web.request.problem import Problem
-from weboid.web.request.route import COST, FORM_COST, route_of
+from weboid.web.request.route import COST, FORM_COST, lane_of, route_of
 from weboid.web.request.work import FREE, LINKS, PAGES
 
 log = logging.getLogger(__name__)
@@ -67,22 +66,16 @@ def cost_of_links(links: int) -> int:
 
 
 class Limits:
-    """The limits of one web process, behind `admit`, which raises Problem. Without a rate (0) nobody is limited."""
+    """The limits of one web process, and what `lanes` admit. Without a budget nobody is limited."""
 
     def __init__(
-        self,
-        config: WebConfig,
-        clients: TrustedClients,
-        sessions: Sessions,
-        pool: Pool,
-        today: Callable[[], int],
-        admit: Callable[[web.Request], None],
+        self, config: WebConfig, clients: TrustedClients, sessions: Sessions, lanes: Lanes, budget: Budget | None
     ) -> None:
         self._proxies = config.proxies
         self._clients = clients
         self._sessions = sessions
-        self._admit = admit
-        self.budget = Budget(pool, Rate(config.rate, max(config.burst, 1)), today) if config.rate else None
+        self._lanes = lanes
+        self._budget = budget
         self._failing_until_s = 0.0
         self._failing = Disturbance(log, "limits cannot be kept")
 
@@ -94,26 +87,31 @@ class Limits:
         async def limited(request: web.Request, handler: Handler) -> web.StreamResponse:
             client = self._clients.note(request)
             account = note_account(request, self._proxies, client=client, person=self._sessions.subject(request))
-            self._admit(request)
+            self._lanes.admit(request)
             cost = cost_of(request) if client is None else 0
-            if self.budget is None or cost == 0:
+            if self._budget is None or cost == 0:
                 return await handler(request)
-            key = await self._spend(self.budget, account, cost)
+            key = await self._spend(self._budget, request, account, cost)
             try:
                 return await handler(request)
             finally:
                 if key is not None:
-                    _settle(self.budget, request, key, cost)
+                    _settle(self._budget, request, key, cost)
 
         return limited
 
-    async def _spend(self, budget: Budget, account: bytes, cost: int) -> bytes | None:
-        """Spends units of an account and returns its key; None if the store does not answer. Raises Problem 429."""
+    async def _spend(self, budget: Budget, request: web.Request, account: bytes, cost: int) -> bytes | None:
+        """Spends units of an account and returns its key; None if the store does not answer. Raises Problem 429, and
+        503 if as many of it as have places in the lane wait for units.
+        """
+        lane = lane_of(request)
         if asyncio.get_running_loop().time() < self._failing_until_s:
             return None
         try:
             key = await budget.key(account)
-            wait_s = await budget.spend(key, cost)
+            wait_s = await budget.spend(key, cost, lane, CAPACITIES[lane].places)
+        except Full:
+            raise self._lanes.refusal(request, lane) from None
         except (StoreError, TimeoutError) as error:
             # What needs no database is answered all the same; everything else fails with its own error.
             self._failing.met(error if str(error) else "the store is too slow")
