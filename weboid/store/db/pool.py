@@ -365,7 +365,7 @@ async def open_pool(
     silence_s: float = SILENCE_S,
     away: Disturbance | None = None,
 ) -> AsyncIterator[Pool]:
-    """Opens at most ``size`` connections for one process of the program (`part`, shown in ``pg_stat_activity``).
+    """Opens at most ``size`` connections, a tenth of them and one at once, for one process of the program (`part`).
 
     A statement is cut off after ``statement_timeout_s`` (0 = never), by the server or else by us, a transaction in
     which nothing happens after ``idle_s``: a program that hangs in its middle must not hold its locks against all
@@ -379,7 +379,7 @@ async def open_pool(
     pool: Pool = Pool(
         limited(dsn),
         kwargs={"application_name": name, "prepare_threshold": 2, "failed": lambda reason: pool.note_refusal(reason)},
-        min_size=1,
+        min_size=1 + size // 10,
         max_size=size,
         configure=lambda connection: pool.set_limits(connection, dsn, statement_timeout_s, idle_s, silence_s),
         name=name,
