@@ -289,7 +289,8 @@ async def test_the_information_about_a_page_counts_its_links(gadget: GadgetWiki)
 
 async def test_the_gadget_and_the_user_script_together_are_one(gadget: GadgetWiki) -> None:
     async with gadget.view("References", user=ADMIN) as view:
-        await view.page.wait_for_function("[ ...document.scripts ].some( ( { src } ) => src.includes( 'Weboid.js' ) )")
+        loaded = "performance.getEntriesByType( 'resource' ).some( ( { name } ) => name.includes( 'Weboid.js' ) )"
+        await view.page.wait_for_function(loaded)  # MediaWiki takes the element away once it is loaded
         marks = await assert_marked(gadget, view, gadget.pages["References"])
         await view.idle()
         assert await view.page.locator(".weboid-mark").count() == marks
