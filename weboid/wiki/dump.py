@@ -58,8 +58,9 @@ class DumpSource:
         if self.iwlinks and self.interwiki is None:
             raise SourceError(f"{self.iwlinks} needs the wiki's interwiki map too: its interwiki.sql.gz or its API's")
         for path in filter(None, (self.page, self.externallinks, self.iwlinks)):
-            self.database = self.database or database_of(path)
-            if (named := database_of(path)) not in ("", self.database):
+            named = database_of(path)
+            self.database = self.database or named
+            if named not in ("", self.database):
                 raise SourceError(f"{path}: of the database {named}, not of {self.database}; are these its files?")
         self._bytes_read: dict[Path, int] = {}
 
