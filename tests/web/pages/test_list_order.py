@@ -101,6 +101,7 @@ async def test_no_cell_of_a_file_is_a_formula(site: Site) -> None:
     await add_pages(site, {10 + place: (title, [f"http://dead.demo/{place}"]) for place, title in enumerate(titles)})
     status, body, response = await site.fetch(f"{DEAD_LIST}&format=csv")
     assert (status, response.content_type, response.charset) == (200, "text/csv", "utf-8")
+    assert response.headers["Content-Encoding"] == "gzip", "deflate is accepted, too"
     assert response.headers["Content-Disposition"] == 'attachment; filename="dead-testwiki@wmflabs.csv"'
     assert body.startswith("\ufeffpage,namespace,title,url,verdict")
     head, first, *rows = csv.reader(body.removeprefix("\ufeff").splitlines())

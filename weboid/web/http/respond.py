@@ -100,7 +100,7 @@ def sent(
             return web.Response(status=304, headers=headers)
         is_compressed &= request.method == hdrs.METH_GET
     response = web.Response(status=http, body=data, headers=headers, zlib_executor_size=LARGE)
-    if is_compressed and (coding := first_coding(request.headers.get(hdrs.ACCEPT_ENCODING, ""), _CODINGS)):
+    if is_compressed and (coding := coding_of(request)):
         _compress(response, data, coding, packed)
     return response
 
@@ -110,6 +110,11 @@ def _typed(content_type: str) -> str:
     if content_type.startswith(("text/", "application/")):
         return f"{content_type}; charset=utf-8"
     return content_type
+
+
+def coding_of(request: web.Request) -> str | None:
+    """The coding in which an answer to the request may be compressed."""
+    return first_coding(request.headers.get(hdrs.ACCEPT_ENCODING, ""), _CODINGS)
 
 
 def _compress(response: web.Response, data: bytes, coding: str, packed: dict[str, bytes]) -> None:

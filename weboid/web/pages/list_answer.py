@@ -14,7 +14,7 @@ from aiohttp import hdrs, web
 
 from weboid.mechanism.fair_slots import aside
 from weboid.web.formats import csv, html
-from weboid.web.http.respond import OPEN_TO_ALL
+from weboid.web.http.respond import OPEN_TO_ALL, coding_of
 from weboid.web.request.dead_filter import NAMES
 from weboid.web.request.parameters import LANGUAGE, Parameters, only
 from weboid.web.request.work import LINKS
@@ -51,8 +51,8 @@ async def list_csv(
         hdrs.VARY: "Accept-Encoding",
     }
     response = web.StreamResponse(headers=headers | OPEN_TO_ALL)
-    if request.method != hdrs.METH_HEAD:
-        response.enable_compression()
+    if request.method != hdrs.METH_HEAD and (coding := coding_of(request)):
+        response.enable_compression(web.ContentCoding(coding))
     await response.prepare(request)
     rows, begin = 0, csv.BEGIN + csv.lines_of([columns])
     try:
