@@ -56,13 +56,13 @@ class FeederNotifier:
         while len(self._waiting):
             wiki, day, *_ = next(iter(self._waiting))
             some = list(islice((each for each in self._waiting if each[:2] == (wiki, day)), _AT_ONCE))
+            for each in some:
+                self._waiting[each] = True  # behind all others, whatever comes of them
             try:
                 async with self._pool.connection() as conn, conn.pipeline():
                     await record_asked(conn, wiki, list({page for _, _, page, _ in some}), day)
             except StoreError as error:
                 self._failing.met(error)
-                for each in some:
-                    self._waiting[each] = True  # behind all others
                 return
             self._failing.passed()
             for each in some:
