@@ -94,7 +94,6 @@ class _Bench:
         with open_process(module("load.others", self.dsn)) if lasting_s else nullcontext():
             for load in wanted:
                 failed += self._next_to(load.name, self._requests(load), load.clients, self.url) > bound
-                sleep(_SETTLE_S)
         tell(f"  {failed} of {len(wanted)} over {bound / self.alone_ms:.1f} × alone")
         return failed
 
@@ -132,11 +131,13 @@ class _Bench:
             program = ["nice", "-n", "15" if crowd.clients > 1 else "0", *map(str, module("load.crowd"))]
             process = subprocess.Popen(program, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             os.sched_setaffinity(process.pid, {_CORES[-1]})
+            running.append(process)
+        sleep(_SETTLE_S)
+        for process, crowd in zip(running, (reader, *crowds), strict=True):
             assert process.stdin
             process.stdin.write(json.dumps(asdict(crowd)).encode())
             process.stdin.close()
             process.stdin = None
-            running.append(process)
         return [Outcome(**json.loads(process.communicate()[0])) for process in running]
 
 

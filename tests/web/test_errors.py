@@ -1,10 +1,14 @@
 import asyncio
 import logging
+from unittest.mock import Mock
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import make_mocked_request
 from support.webservice import Site
 
-from weboid.web.errors import Held
+from weboid.web.errors import Errors, Held
+from weboid.web.request.problem import Problem
 
 REQUESTS = 40
 
@@ -32,3 +36,17 @@ async def test_refusals_are_sent_a_few_in_a_turn_of_the_loop_and_in_their_order(
         await asyncio.sleep(0)
     assert sorted({len(turn) for turn in turns}) == [0, 1, 4, 6, 9]
     assert turns[-1] == list(range(9))
+
+
+async def test_wrong_requests_are_answered_a_few_in_a_turn_of_the_loop() -> None:
+    async def fail(*_: object) -> web.StreamResponse:
+        raise Problem(400, "method")
+
+    middleware, counts = Errors(fail).middleware, {0}
+    asked = [make_mocked_request("GET", "/api/page", writer=Mock(output_size=0)) for _ in range(REQUESTS)]
+    tasks = [asyncio.create_task(middleware(each, fail)) for each in asked]
+    while not all(task.done() for task in tasks):
+        counts.add(sum(task.done() for task in tasks))
+        await asyncio.sleep(0)
+    assert {task.result().status for task in tasks} == {400}
+    assert len(counts) >= REQUESTS // 4

@@ -29,7 +29,7 @@ _REFUSALS: Final = (429, 503)
 _HELD_S: Final = 0.1
 """For so long refusals are held back: some callers come again at once (O-8)."""
 _SENT: Final = 4
-"""Refusals sent in one turn of the loop, so that answers are made next to them."""
+"""Errors sent in one turn of the loop, so that answers are made next to them."""
 _TYPES: Final = {each: payload_format(each).content_type for each in (Format.JSON, Format.XML)} | {
     Format.HTML: html.CONTENT_TYPE,
     Format.JS: SCRIPT_TYPE,
@@ -40,7 +40,7 @@ ProblemPage = Callable[[web.Request, Problem, Messages], Awaitable[str]]
 
 
 class Held:
-    """Holds each refusal back for some seconds, then lets a few go on in each turn of the loop, in their order."""
+    """Holds each error back for some seconds, then lets a few go on in each turn of the loop, in their order."""
 
     def __init__(self, held_s: float = _HELD_S, at_once: int = _SENT) -> None:
         self._held_s, self._at_once = held_s, at_once
@@ -68,12 +68,13 @@ class Held:
 class Errors:
     """The middleware that answers when a handler raises; `problem_page` makes the HTML.
 
-    Refusals, which may be many, are rendered once a second for all who ask for the same address.
+    Refusals are rendered once a second for all who ask for the same address. Errors take no lane: a few go a turn.
     """
 
     problem_page: ProblemPage
     _rendered: Rendered = field(default_factory=Rendered)
     _held: Held = field(default_factory=Held)
+    _paced: Held = field(default_factory=lambda: Held(held_s=0.0))
 
     @property
     def middleware(self) -> Middleware:
@@ -86,8 +87,7 @@ class Errors:
             except Exception as error:
                 response = await self._answer_to(request, error)
                 error.__traceback__ = None  # it holds the request, which holds the error where there is no such address
-            if response.status in _REFUSALS:
-                await self._held.wait()
+            await (self._held if response.status in _REFUSALS else self._paced).wait()
             return response
 
         return errors
