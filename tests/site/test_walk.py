@@ -127,12 +127,7 @@ async def test_what_is_beyond_the_depth_is_not_asked_but_known_if_it_was_found_n
 
 
 async def test_a_page_found_again_nearer_to_the_start_leads_on_without_another_load() -> None:
-    pages: Pages = {
-        "/": linked("/slow", "/deep"),
-        "/deep": linked("/x"),
-        "/x": linked("/y"),
-        "/slow": linked("/x"),
-    }
+    pages: Pages = {"/": linked("/slow", "/deep"), "/deep": linked("/x"), "/x": linked("/y"), "/slow": linked("/x")}
     ran = await walked(pages, orders=Orders(3), loaders=2)
     assert sorted(ran.asked) == ["/", "/deep", "/slow", "/x", "/y"]
     assert ran.states["/y"] == "broken"
@@ -255,11 +250,7 @@ async def test_the_names_of_the_user_s_own_machine_are_one() -> None:
         return script_of({"/": linked("/a", "http://localhost:1/"), "/a": linked()})(asked)
 
     ran = await walked(script)
-    assert {(place.state, place.reason) for place in ran.places} == {
-        ("redirect", ""),
-        ("ok", ""),
-        ("external", ""),
-    }
+    assert {(place.state, place.reason) for place in ran.places} == {("redirect", ""), ("ok", ""), ("external", "")}
     with pytest.raises(InvalidUrl):
         parse_again(f"http://localhost:{ran.site.port}/a")
 

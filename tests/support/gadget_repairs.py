@@ -17,10 +17,7 @@ from support.mediawiki import MediaWiki
 @asynccontextmanager
 async def open_gadget(wiki: MediaWiki, database: str, folder: Path) -> AsyncIterator[GadgetWiki]:
     """The gadget on a wiki that is started, a Weboid that knows its links, and a browser."""
-    async with (
-        open_meeting(wiki, database, folder, first_day=FIRST_DAY, day=DAY) as meeting,
-        open_browser() as browser,
-    ):
+    async with open_meeting(wiki, database, folder, first_day=FIRST_DAY, day=DAY) as meeting, open_browser() as browser:
         await record_stories(database)
         await asyncio.to_thread(install_gadget, wiki, meeting.weboid)
         yield GadgetWiki(meeting, browser, {title: page for page, title in (await meeting.pages()).items()})

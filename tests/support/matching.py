@@ -290,12 +290,7 @@ def _some_of(export: str, every: int) -> str:
 
 @asynccontextmanager
 async def open_meeting(
-    wiki: MediaWiki,
-    database: str,
-    folder: Path,
-    *,
-    first_day: int = DAY,
-    day: int = DAY,
+    wiki: MediaWiki, database: str, folder: Path, *, first_day: int = DAY, day: int = DAY
 ) -> AsyncIterator[Meeting]:
     """Weboid in processes of its own: a pass over the running wiki on `first_day`, then the webservice on `day`."""
     environ = {

@@ -27,10 +27,7 @@ _TOGETHER: Final = (
         "tests/cli/test_feeding.py::test_a_wiki_is_fed_from_its_replica",
     ),
     ("tests/whole/test_repair.py",),
-    (
-        "tests/archive/lookups/test_look_up.py",
-        "tests/archive/visits/test_suggested_copies.py",
-    ),
+    ("tests/archive/lookups/test_look_up.py", "tests/archive/visits/test_suggested_copies.py"),
 )
 """Beginnings of the names of tests that share something dear: a MariaDB, a repaired wiki, a web archive."""
 

@@ -1,13 +1,7 @@
 from support.observations import FINE, LOST
 from support.stored import WikiInStore, key, open_wiki
 
-from weboid.store.archives.saving import (
-    Saving,
-    SavingState,
-    count_savings,
-    lease_savings,
-    record_savable,
-)
+from weboid.store.archives.saving import Saving, SavingState, count_savings, lease_savings, record_savable
 from weboid.store.archives.snapshot import Origin, StoredSnapshot, record_snapshots
 
 USED, RARE, DEAD, SAVED, LEFT = (f"http://{name}.demo/" for name in ("used", "rare", "dead", "saved", "left"))

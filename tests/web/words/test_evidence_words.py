@@ -41,20 +41,8 @@ def sentences_of(link: LinkReport, day: int | None = None, code: str = "en") -> 
 
 def test_what_proves_that_a_link_is_dead() -> None:
     for link, sentences in [
-        (
-            failing(LOST, 115),
-            [
-                "Not found on 6 days (for 2 weeks).",
-                "Other pages of this host work.",
-            ],
-        ),
-        (
-            failing(BROKEN, 142),
-            [
-                "Not working on 15 days (for 6 weeks).",
-                "Other pages of this host work.",
-            ],
-        ),
+        (failing(LOST, 115), ["Not found on 6 days (for 2 weeks).", "Other pages of this host work."]),
+        (failing(BROKEN, 142), ["Not working on 15 days (for 6 weeks).", "Other pages of this host work."]),
         (
             checked((100, SILENT_BY_HEARSAY), (136, SILENT_BY_HEARSAY), host_days=range(100, 137, 3)),
             ["The host could not be reached on 13 days (for 5 weeks)."],
@@ -76,10 +64,7 @@ def test_until_then_since_when_it_fails_is_shown_with_what_is_missing_yet() -> N
     for link, sentences in [
         (
             failing(LOST, 109),
-            [
-                "Not found for 9 days (4 failing checks).",
-                "It is called dead when this has lasted for 14 days.",
-            ],
+            ["Not found for 9 days (4 failing checks).", "It is called dead when this has lasted for 14 days."],
         ),
         (
             failing(SILENT, 100),
