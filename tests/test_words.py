@@ -57,7 +57,7 @@ LINES: Final = {
     "maintain": 1_083,
     "mechanism": 1_103,
     "net": 3_443,
-    "pgfolder": 2_077,
+    "pgfolder": 2_087,
     "remote/crawl": 1_106,
     "remote/feed": 971,
     "remote/http": 841,

@@ -11,13 +11,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from threading import Event
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 from support.clusters import folder_of, kill_server, known_pid, new_data, pid_of
 
-from weboid.pgfolder import folder, programs, starting
+from weboid.pgfolder import folder, programs, server, starting
 from weboid.pgfolder.errors import FolderError
 from weboid.pgfolder.server import open_server, stop_server
 
@@ -348,3 +349,17 @@ def test_a_setting_that_postgresql_refuses_is_reported_with_the_log(data: Path) 
         file.write("shared_buffers = many\n")
     with pytest.raises(FolderError, match=r"cannot start the database .*FATAL.*; see .*server\.log"):
         open_server(folder_of(data))
+
+
+def test_who_starts_a_server_and_gets_no_share_in_it_stops_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given_up = Event()
+    given_up.set()
+    monkeypatch.setattr(server, "start", lambda folder: not starting.start(folder))  # as if it recovered long
+    with pytest.raises(FolderError, match="stopped before"):
+        open_server(folder_of(data), given_up)
+    monkeypatch.undo()
+    assert pid_of(data) is None
+    (data / "postgres/pg_hba.conf").write_text("local all all reject\n")
+    with pytest.raises(FolderError, match=r"pg_hba\.conf rejects"):
+        open_server(folder_of(data))
+    assert pid_of(data) is None

@@ -19,7 +19,7 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
-from weboid.pgfolder.errors import FolderUnavailable
+from weboid.pgfolder.errors import FolderError, FolderUnavailable
 from weboid.pgfolder.folder import Folder, locked, share_of, text_of
 from weboid.pgfolder.host_auth import restrict_users
 from weboid.pgfolder.postmaster import ServerState, end_fast, find_state, is_leaving, reload, server_pid, stop
@@ -88,24 +88,31 @@ def open_server(folder: Folder, given_up: Event | None = None) -> Server:
 
     It has no TCP port; its socket is in a folder that only its account can enter, and it lets in only the users of
     ``host_auth``. Raises FolderError with what to do; FolderUnavailable if waiting helps, and soon after `given_up` is
-    set (by another thread). A server that is started here archives its log of writes into the folder's ``wal``.
+    set (by another thread). A server that is started here archives its log of writes into the folder's ``wal``, and is
+    stopped if it cannot be used.
     """
-    with folder.reported_faults():
-        folder.make()
-        startup = _Startup(folder, given_up or Event())
-        while True:
-            with startup.locked():
-                settle(folder)
-                if startup.is_ready():
-                    if restrict_users(folder):
-                        reload(folder)
-                    try:
-                        make_database(folder)
-                        return Server(folder, share_of(folder.users_lock))
-                    except psycopg.OperationalError as error:
-                        if not any(words in str(error) for words in _NOT_NOW):
-                            raise
-            startup.wait()
+    startup = _Startup(folder, given_up or Event())
+    try:
+        with folder.reported_faults():
+            folder.make()
+            while True:
+                with startup.locked():
+                    settle(folder)
+                    if startup.is_ready():
+                        if restrict_users(folder):
+                            reload(folder)
+                        try:
+                            make_database(folder)
+                            return Server(folder, share_of(folder.users_lock))
+                        except psycopg.OperationalError as error:
+                            if not any(words in str(error) for words in _NOT_NOW):
+                                raise
+                startup.wait()
+    except BaseException:
+        if startup.has_started and not startup.is_overdue:
+            with suppress(FolderError):
+                stop_server(folder)
+        raise
 
 
 def stop_server(folder: Folder) -> bool:
@@ -132,6 +139,8 @@ class _Startup:
 
     def __init__(self, folder: Folder, given_up: Event) -> None:
         self.has_started = False
+        self.is_overdue = False
+        """It was waited for in vain; what it recovers is not to be begun again by the next program."""
         self._folder = folder
         self._given_up = given_up
         self._log_length = 0
@@ -182,6 +191,7 @@ class _Startup:
         process = f" (process {pid})" if (pid := server_pid(self._folder)) else ""
         reason = f"PostgreSQL{process} in {self._folder.data} {self._state.value}; see {self._folder.log}"
         if now - self._begun > _START_S or now - self._answered > _SILENT_S:
+            self.is_overdue = True
             raise FolderUnavailable(reason)
         if now - self._begun > _PATIENT_S and not self._is_logged:
             self._is_logged = True
