@@ -143,7 +143,7 @@ class FixedSource:
 
     async def list_members(self, category: str, *, place: str = "", limit: int = 500) -> Members:
         await self._answer()
-        begin = int(place or 0)
+        begin = int(place) if place.isdecimal() else 0
         end = begin + min(limit, self.members_at_once)
         pages = self.members.get(category, ())
         return Members(pages[begin:end], str(end) if end < len(pages) else "")

@@ -242,6 +242,14 @@ async def test_forms_are_refused_that_the_description_does_not_allow_and_no_othe
             assert (response.status != 400) is is_allowed, (path, fields, await response.text())
 
 
+async def test_the_description_says_how_long_the_name_of_a_category_may_be(site: Site) -> None:
+    known = description()["components"]
+    places = [known["parameters"][name]["schema"] for name in ("category", "wholeCategory")]
+    (most,) = {place["maxLength"] for place in (*places, known["schemas"]["PingForm"]["properties"]["category"])}
+    for length, expected in ((most, 200), (most + 1, 404)):
+        assert (await site.fetch(f"/feeds/dead?dbname=testwiki@wmflabs&category={'a' * length}"))[0] == expected
+
+
 def examples_of(operation: dict[str, Any]) -> list[tuple[str, Any]]:
     """The examples of JSON in its answers, each with the name of its schema."""
     answers = [answer.get("content", {}).get("application/json", {}) for answer in operation["responses"].values()]
