@@ -17,20 +17,20 @@ SELECT extract(epoch FROM free - clock_timestamp()
 FROM throttle
 WHERE key = %(key)s
 
--- name: pay
+-- name: settle
+-- Takes units that were spent already; below 0 they are given back, which does nothing where they were earned since.
 INSERT INTO throttle AS known (key, free)
-VALUES (%(key)s, clock_timestamp() + %(units)s::int * make_interval(secs => %(unit_s)s::float8))
+SELECT key, statement_timestamp() + units * make_interval(secs => %(unit_s)s::float8)
+FROM unnest(%(keys)s::bytea[], %(units)s::int[]) AS settled (key, units)
+ORDER BY key
 ON CONFLICT (key) DO UPDATE
-SET free = greatest(known.free, clock_timestamp()) + %(units)s::int * make_interval(secs => %(unit_s)s::float8)
-
--- name: give_back
-UPDATE throttle SET free = free - %(units)s::int * make_interval(secs => %(unit_s)s::float8) WHERE key = %(key)s
-
--- name: record_day_key
-INSERT INTO throttle_key (day, key) VALUES (%(day)s, %(key)s) ON CONFLICT (day) DO NOTHING
+SET free = greatest(known.free, statement_timestamp()) + (excluded.free - statement_timestamp())
 
 -- name: find_day_key
-SELECT key FROM throttle_key WHERE day = %(day)s
+-- The first of the day records it; the others get what that one has recorded.
+INSERT INTO throttle_key AS known (day, key) VALUES (%(day)s, %(key)s)
+ON CONFLICT (day) DO UPDATE SET key = known.key
+RETURNING key
 
 -- name: delete_past
 -- A row whose units have all been earned again has no effect.

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from hashlib import sha256
@@ -33,8 +34,6 @@ TOKEN = "correct horse battery staple"
 TOKENS = f"bot:{sha256(TOKEN.encode()).hexdigest()}"
 FROM = {"X_Forwarded_For": "203.0.113.5"}
 PROXIES = tuple(map(ip_network, ("10.0.0.0/8", "fd00::/8")))
-
-
 Limited = Callable[..., AbstractAsyncContextManager[Site]]
 
 
@@ -304,6 +303,29 @@ async def test_what_an_answer_cost_in_addition_is_paid_later(database: str) -> N
         assert await account.spend(key, 2) > 60 * 10
         assert await spent(pool) == 32
         assert await Budget(pool, Rate(1, 20), lambda: TODAY).spend(key, 1) > 60 * 10
+
+
+async def test_at_a_stop_hundreds_of_accounts_are_settled_at_once(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_pool(database, size=2, part="test") as pool:
+        account = Budget(pool, Rate(1, 100), lambda: TODAY)
+        assert [await account.spend(bytes([number]), 1) for number in range(3)] == [0] * 3  # of 5 units that are bought
+        for number in range(300):
+            account.charge(number.to_bytes(2), 7)
+        connection, lent = pool.connection, itertools.count()
+        monkeypatch.setattr(pool, "connection", lambda timeout=None: (next(lent), connection(timeout))[1])
+        async for _ in account.tidying(web.Application()):
+            pass
+        assert (next(lent), len(account.here)) == (1, 0)
+        async with connection() as conn:
+            found = await conn.execute("SELECT ceil(extract(epoch FROM free - now()) / 60)::int FROM throttle")
+            assert Counter(await found.fetchall()) == {(1,): 3, (7,): 300}
+        account.charge(b"late", 1)
+        await pool.close()
+        async for _ in account.tidying(web.Application()):
+            pass
+        assert len(account.here) == 1
 
 
 async def test_where_addresses_are_hidden_people_and_lanes_have_accounts() -> None:

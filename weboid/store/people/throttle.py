@@ -4,6 +4,7 @@ The ranges of requests and their costs belong to ``web/http/limits``; here a ran
 a key is a hash under the day's random key, which is deleted after that day.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from secrets import token_bytes
@@ -52,20 +53,18 @@ async def spend(conn: Connection, key: bytes, cost: int, rate: Rate) -> float | 
             await conn.set_autocommit(False)
 
 
-async def pay(conn: Connection, key: bytes, units: int, rate: Rate) -> None:
-    """Takes units from a key that were spent already, also if it has not earned them yet."""
-    await conn.execute(SQL["pay"], {"key": key, "units": units, "unit_s": rate.unit_s})
-
-
-async def give_back(conn: Connection, key: bytes, units: int, rate: Rate) -> None:
-    """Gives a key back units that were spent by `spend` and came to nothing."""
-    await conn.execute(SQL["give_back"], {"key": key, "units": units, "unit_s": rate.unit_s})
+async def settle(conn: Connection, units: Mapping[bytes, int], rate: Rate) -> None:
+    """Takes from each key units that were spent already, also if it has not earned them yet; if they are below 0, gives
+    it back so many that were spent by `spend` and came to nothing. One statement, and `conn` as there.
+    """
+    await conn.set_autocommit(True)
+    await conn.execute(SQL["settle"], {"keys": [*units], "units": [*units.values()], "unit_s": rate.unit_s})
 
 
 async def find_day_key(conn: Connection, day: int) -> bytes:
-    """The day's random key, the same for all processes: made by the first call of the day."""
-    await conn.execute(SQL["record_day_key"], {"day": day, "key": token_bytes(_KEY_BYTES)})
-    return bytes(await fetch_value(conn, SQL["find_day_key"], {"day": day}) or b"")
+    """The day's random key, the same for all processes: made by the first call of the day; `conn` as for `spend`."""
+    await conn.set_autocommit(True)
+    return bytes(await fetch_value(conn, SQL["find_day_key"], {"day": day, "key": token_bytes(_KEY_BYTES)}) or b"")
 
 
 def key_of(day_key: bytes, address_range: bytes) -> bytes:

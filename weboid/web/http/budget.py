@@ -18,9 +18,10 @@ from aiohttp import web
 from weboid.errors import StoreError
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.fair_slots import Full
+from weboid.mechanism.slices import batches
 from weboid.mechanism.tasks import in_background
 from weboid.store.db.pool import Pool
-from weboid.store.people.throttle import Rate, delete_past, find_day_key, give_back, key_of, pay, spend
+from weboid.store.people.throttle import Rate, delete_past, find_day_key, key_of, settle, spend
 
 log = logging.getLogger(__name__)
 
@@ -141,7 +142,7 @@ class Budget:
             try:
                 # A transaction of its own, as `spend` must not be in one.
                 async with self._pool.connection(_LONGEST_S) as conn:
-                    await pay(conn, key, debt, self._rate)
+                    await settle(conn, {key: debt}, self._rate)
             except BaseException:
                 here.units -= debt
                 raise
@@ -186,13 +187,13 @@ class Budget:
 
     async def _settle(self, until_s: float) -> None:
         """Gives the store back what has not been spent until then, and pays debts."""
-        for key, here in self.here.items():
-            if here.until_s > until_s and here.units >= 0:
-                continue
-            self.here.take(key)
-            if here.units != 0:
+        due = [key for key, here in self.here.items() if here.until_s <= until_s or here.units < 0]
+        for some in batches(due, _TIDIED):
+            taken = {key: here for key in some if (here := self.here.take(key)) and here.units}
+            try:
                 async with self._pool.connection() as conn:
-                    if here.units < 0:
-                        await pay(conn, key, -here.units, self._rate)
-                    else:
-                        await give_back(conn, key, here.units, self._rate)
+                    await settle(conn, {key: -here.units for key, here in taken.items()}, self._rate)
+            except BaseException:
+                for key, here in taken.items():
+                    self._add(key, here.units)
+                raise
