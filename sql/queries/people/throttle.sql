@@ -1,21 +1,26 @@
 -- What ranges of addresses have spent, for all web processes (W-9). All times are by the clock of the database.
 
 -- name: spend
--- GCRA: `free` is when all that was spent will have been earned again. No row = refused. The clock is read after the
--- row is locked, and the unit is rounded once, so that any number of requests at a time gets exactly the burst.
-INSERT INTO throttle AS known (key, free)
-VALUES (%(key)s, clock_timestamp() + %(cost)s::int * make_interval(secs => %(unit_s)s::float8))
-ON CONFLICT (key) DO UPDATE
-SET free = greatest(known.free, clock_timestamp()) + %(cost)s::int * make_interval(secs => %(unit_s)s::float8)
-WHERE known.free + %(cost)s::int * make_interval(secs => %(unit_s)s::float8)
-    <= clock_timestamp() + %(burst)s::int * make_interval(secs => %(unit_s)s::float8)
-RETURNING true
-
--- name: find_wait
-SELECT extract(epoch FROM free - clock_timestamp()
-    + (%(cost)s::int - %(burst)s::int) * make_interval(secs => %(unit_s)s::float8))::float8
-FROM throttle
-WHERE key = %(key)s
+-- GCRA: `free` is when all that was spent will have been earned again. A row = refused, with the seconds to wait. The
+-- clock is read after a row is locked, and the unit is rounded once, so that any number of requests at a time gets
+-- exactly the burst. Rows are locked in the order of their keys, as by `settle`.
+WITH asked AS (
+    SELECT key, cost * make_interval(secs => %(unit_s)s::float8) AS worth
+    FROM unnest(%(keys)s::bytea[], %(costs)s::int[]) AS asked (key, cost)
+    ORDER BY key
+), spent AS (
+    INSERT INTO throttle AS known (key, free)
+    SELECT key, statement_timestamp() + worth FROM asked
+    ON CONFLICT (key) DO UPDATE
+    SET free = greatest(known.free, clock_timestamp()) + (excluded.free - statement_timestamp())
+    WHERE known.free + (excluded.free - statement_timestamp())
+        <= clock_timestamp() + %(burst)s::int * make_interval(secs => %(unit_s)s::float8)
+    RETURNING key
+)
+SELECT asked.key, coalesce(extract(epoch FROM known.free - clock_timestamp() + asked.worth
+    - %(burst)s::int * make_interval(secs => %(unit_s)s::float8)), 0)::float8
+FROM asked LEFT JOIN throttle AS known USING (key)
+WHERE asked.key NOT IN (SELECT key FROM spent)
 
 -- name: settle
 -- Takes units that were spent already; below 0 they are given back, which does nothing where they were earned since.

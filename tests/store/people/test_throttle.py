@@ -23,7 +23,7 @@ async def pools(database: str) -> AsyncIterator[list[Pool]]:
 
 
 async def spent(pool: Pool, cost: int = 1, rate: Rate = SLOW, key: bytes = KEY) -> float | None:
-    return await do(pool, spend, key, cost, rate)
+    return (await do(pool, spend, {key: cost}, rate)).get(key)
 
 
 async def let_pass(pool: Pool, seconds: float) -> None:

@@ -263,15 +263,15 @@ async def test_units_are_bought_some_at_a_time_and_go_back_when_the_service_ends
         assert await spent(pool) == 12
 
 
-async def test_one_purchase_is_enough_for_all_who_wait_for_it_and_as_many_wait_as_have_places_in_the_lane(
+async def test_one_purchase_is_enough_for_all_accounts_that_wait_and_as_many_wait_as_have_places_in_the_lane(
     limited: Limited, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    spend, bought, is_over = throttle.spend, list[int](), asyncio.Event()
+    spend, bought, is_over = throttle.spend, list[list[int]](), asyncio.Event()
 
-    async def noted(conn: Connection, key: bytes, cost: int, rate: Rate) -> float | None:
-        bought.append(cost)
+    async def noted(conn: Connection, costs: dict[bytes, int], rate: Rate) -> dict[bytes, float]:
+        bought.append([*costs.values()])
         await is_over.wait()
-        return await spend(conn, key, cost, rate)
+        return await spend(conn, costs, rate)
 
     monkeypatch.setattr(budget, "spend", noted)
     async with limited(1_000) as site:
@@ -283,7 +283,10 @@ async def test_one_purchase_is_enough_for_all_who_wait_for_it_and_as_many_wait_a
         key = await account.key(b"192.0.2.0/24")
         waits = await asyncio.gather(*(account.spend(key, 2) for _ in range(200)))
         assert sorted(waits)[:51] == [*[0] * 50, pytest.approx(120, abs=5)]
-        assert (bought[0], len(bought) <= 5) == (50 + 8 * 10, True), bought
+        assert (bought[0], len(bought) <= 5) == ([50 + 8 * 10], True), bought
+        keys = [await account.key(bytes([number])) for number in range(10)]
+        assert await asyncio.gather(*(account.spend(key, 2) for key in keys)) == [0] * 10
+        assert bought[-1] == [5] * 10
 
 
 async def spent(pool: Pool) -> int:

@@ -34,36 +34,28 @@ class Rate:
         return 60 / self.units
 
 
-async def spend(conn: Connection, key: bytes, cost: int, rate: Rate) -> float | None:
-    """Spends `cost` units of a key and returns None; or spends nothing and returns the seconds until it could be.
+async def spend(conn: Connection, costs: Mapping[bytes, int], rate: Rate) -> dict[bytes, float]:
+    """Spends units of each key, at most a burst; returns the keys of which it spent nothing, as they have too few, and
+    the seconds until they have so many, or less.
 
-    Exact however many tasks or processes spend at a time. `conn` must not be in a transaction: the statement is a
-    transaction of its own, so that the row is locked no longer than it takes (and as the table is unlogged, there is no
-    wait for the disk).
+    Exact however many tasks or processes spend at a time. `conn` is best in autocommit mode: rows are locked no longer
+    than the statement takes then (and as the table is unlogged, there is no wait for the disk).
     """
-    row = {"key": key, "cost": min(cost, rate.burst), "burst": rate.burst, "unit_s": rate.unit_s}
-    await conn.set_autocommit(True)
-    try:
-        if await (await conn.execute(SQL["spend"], row)).fetchone():
-            return None
-        # No row: what had been spent was earned again, and the row deleted in between.
-        return max(0.0, await fetch_value(conn, SQL["find_wait"], row) or 0.0)
-    finally:
-        if not conn.closed:
-            await conn.set_autocommit(False)
+    units = [min(cost, rate.burst) for cost in costs.values()]
+    given = {"keys": [*costs], "costs": units, "burst": rate.burst, "unit_s": rate.unit_s}
+    rows = await (await conn.execute(SQL["spend"], given)).fetchall()
+    return {bytes(key): max(0.0, wait_s) for key, wait_s in rows}
 
 
 async def settle(conn: Connection, units: Mapping[bytes, int], rate: Rate) -> None:
     """Takes from each key units that were spent already, also if it has not earned them yet; if they are below 0, gives
-    it back so many that were spent by `spend` and came to nothing. One statement, and `conn` as there.
+    it back so many that were spent by `spend` and came to nothing. `conn` is as there.
     """
-    await conn.set_autocommit(True)
     await conn.execute(SQL["settle"], {"keys": [*units], "units": [*units.values()], "unit_s": rate.unit_s})
 
 
 async def find_day_key(conn: Connection, day: int) -> bytes:
-    """The day's random key, the same for all processes: made by the first call of the day; `conn` as for `spend`."""
-    await conn.set_autocommit(True)
+    """The day's random key, the same for all processes: made by the first call of the day."""
     return bytes(await fetch_value(conn, SQL["find_day_key"], {"day": day, "key": token_bytes(_KEY_BYTES)}) or b"")
 
 

@@ -7,7 +7,7 @@ time, and what is not spent goes back; only what an answer turned out to cost in
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import ceil, inf
 from time import monotonic
@@ -19,8 +19,8 @@ from weboid.errors import StoreError
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.fair_slots import Full
 from weboid.mechanism.slices import batches
-from weboid.mechanism.tasks import in_background
-from weboid.store.db.pool import Pool
+from weboid.mechanism.tasks import in_background, to_the_end
+from weboid.store.db.pool import Connection, Pool
 from weboid.store.people.throttle import Rate, delete_past, find_day_key, key_of, settle, spend
 
 log = logging.getLogger(__name__)
@@ -40,9 +40,10 @@ _LONGEST_S: Final = 1.0
 
 @dataclass(slots=True)
 class _Purchase:
-    """One that is under way: the units that those who wait need, how many these are by lane, and what is set then."""
+    """One for an account: units that those who wait need, the fewest that help, how many wait by lane, its end."""
 
     units: int
+    fewest: int
     waiting: Counter[Hashable] = field(default_factory=Counter)
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -65,6 +66,8 @@ class Budget:
         self._day_key: tuple[int, bytes] = (-1, b"")
         self._buying = asyncio.Semaphore(MOST_AT_ONCE)
         self._purchases: dict[bytes, _Purchase] = {}
+        self._wanted: dict[bytes, _Purchase] = {}
+        """Those of them that nobody has begun."""
         self.over: BoundedMap[bytes, float] = BoundedMap(_MOST_KEYS)
         """By key that was refused: the moment at which its account is empty, from which on a cost must be earned."""
         self.here: BoundedMap[bytes, _Here] = BoundedMap(_MOST_KEYS)
@@ -75,7 +78,7 @@ class Budget:
         if self._day_key[0] != day:
             async with asyncio.timeout(2 * _LONGEST_S), self._buying:
                 if self._day_key[0] != day:
-                    async with self._pool.connection(_LONGEST_S) as conn:
+                    async with self._pool.reading(_LONGEST_S) as conn:
                         self._day_key = day, await find_day_key(conn, day)
         return key_of(self._day_key[1], who)
 
@@ -90,29 +93,39 @@ class Budget:
             return 0.0
         async with asyncio.timeout(_LONGEST_S) as limit:
             while not (wait_s := self._known_wait(key, cost)):
-                # One buys for all who wait by then: they need no statement of their own.
-                if (purchase := self._purchases.get(key)) is None:
-                    return await self._buy_alone(key, cost, limit)
-                if purchase.waiting[lane] >= places:
+                purchase = self._purchases.get(key)
+                if purchase is None:
+                    is_first = not self._wanted
+                    purchase = _Purchase(max(cost, self._rate.burst // _SHARE), cost)
+                    self._purchases[key] = self._wanted[key] = purchase
+                    if is_first:
+                        await self._buy_wanted(limit)
+                elif purchase.waiting[lane] >= places:
                     raise Full
-                purchase.units += cost
-                purchase.waiting[lane] += 1
+                else:
+                    purchase.units += cost
+                    purchase.fewest = min(purchase.fewest, cost)
+                    purchase.waiting[lane] += 1
                 await purchase.ended.wait()
                 if self._spend_here(key, cost):
                     return 0.0
         return wait_s
 
-    async def _buy_alone(self, key: bytes, cost: int, limit: asyncio.Timeout) -> float:
-        """Buys units while nobody else buys for this account; the limit is for the wait until that can begin."""
-        purchase = self._purchases[key] = _Purchase(max(cost, self._rate.burst // _SHARE))
+    async def _buy_wanted(self, limit: asyncio.Timeout) -> None:
+        """Buys for all who wait by then: they need no statement of their own. The limit is for the time until then."""
+        wanted = self._wanted
         try:
             async with self._buying:
                 limit.reschedule(None)
                 await asyncio.sleep(0)  # for those who come in the same turn of the loop
-                return await self._buy(key, cost, purchase)
+                self._wanted = {}
+                await to_the_end(self._buy(wanted))
         finally:
-            del self._purchases[key]
-            purchase.ended.set()
+            if self._wanted is wanted:
+                self._wanted = {}
+            for key, purchase in wanted.items():
+                del self._purchases[key]
+                purchase.ended.set()
 
     def give_back(self, key: bytes, cost: int) -> None:
         """Gives back units that were spent for a free answer: the next request with this key may need no query."""
@@ -135,27 +148,22 @@ class Budget:
         here.units -= cost
         return True
 
-    async def _buy(self, key: bytes, cost: int, purchase: _Purchase) -> float:
-        """Buys units for this request and others, fewer if there are not so many; pays debts first."""
-        if (here := self.here.get(key)) is not None and here.units < 0:
-            debt, here.units = -here.units, 0
-            try:
-                # A transaction of its own, as `spend` must not be in one.
-                async with self._pool.connection(_LONGEST_S) as conn:
-                    await settle(conn, {key: debt}, self._rate)
-            except BaseException:
-                here.units -= debt
-                raise
-        async with self._pool.connection(_LONGEST_S) as conn:
-            some = min(purchase.units, self._rate.burst)
-            while (refused_s := await spend(conn, key, some, self._rate)) is not None:
-                self.over[key] = monotonic() + refused_s - self._worth_s(some)
-                if some == cost:
-                    return max(refused_s, self._rate.unit_s / 1000)
-                some = max(some - ceil(refused_s / self._rate.unit_s), cost)
-        if some > cost:
-            self._add(key, some - cost)
-        return 0.0
+    async def _buy(self, purchases: Mapping[bytes, _Purchase]) -> None:
+        """Buys units, fewer for an account that has not so many, or none; pays debts first."""
+        debts = [key for key in purchases if (here := self.here.get(key)) and here.units < 0]
+        asked = {key: min(each.units, self._rate.burst) for key, each in purchases.items()}
+        async with self._pool.reading(_LONGEST_S) as conn:
+            await self._settle(conn, debts)
+            while asked:
+                refused, fewer = await spend(conn, asked, self._rate), {}
+                for key, units in asked.items():
+                    if (wait_s := refused.get(key)) is None:
+                        self._add(key, units)
+                        continue
+                    self.over[key] = monotonic() + wait_s - self._worth_s(units)
+                    if units > (fewest := purchases[key].fewest):
+                        fewer[key] = max(units - ceil(wait_s / self._rate.unit_s), fewest)
+                asked = fewer
 
     def _known_wait(self, key: bytes, cost: int) -> float:
         """Seconds to wait at least: other processes can only empty the account further than is known here."""
@@ -170,7 +178,7 @@ class Budget:
         async with in_background(self._tidy()):
             yield
         try:
-            await self._settle(monotonic() + _CREDIT_S)
+            await self._settle_all(monotonic() + _CREDIT_S)
         except StoreError as error:
             log.debug("units could not be given back: %s", error)
 
@@ -179,21 +187,26 @@ class Budget:
         while True:
             await asyncio.sleep(_TIDYING_S)
             try:
-                await self._settle(monotonic())
+                await self._settle_all(monotonic())
                 async with self._pool.connection() as conn:
                     await delete_past(conn, self._today(), limit=_TIDIED)
             except StoreError as error:
                 log.warning("old limits could not be deleted: %s", error)
 
-    async def _settle(self, until_s: float) -> None:
+    async def _settle_all(self, until_s: float) -> None:
         """Gives the store back what has not been spent until then, and pays debts."""
         due = [key for key, here in self.here.items() if here.until_s <= until_s or here.units < 0]
         for some in batches(due, _TIDIED):
-            taken = {key: here for key in some if (here := self.here.take(key)) and here.units}
-            try:
-                async with self._pool.connection() as conn:
-                    await settle(conn, {key: -here.units for key, here in taken.items()}, self._rate)
-            except BaseException:
-                for key, here in taken.items():
-                    self._add(key, here.units)
-                raise
+            async with self._pool.reading() as conn:
+                await self._settle(conn, some)
+
+    async def _settle(self, conn: Connection, keys: Iterable[bytes]) -> None:
+        """Gives the store back what accounts have here, or pays what they owe."""
+        units = {key: here.units for key in keys if (here := self.here.take(key)) and here.units}
+        try:
+            if units:
+                await settle(conn, {key: -some for key, some in units.items()}, self._rate)
+        except BaseException:
+            for key, some in units.items():
+                self._add(key, some)
+            raise
