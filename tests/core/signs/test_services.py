@@ -26,20 +26,6 @@ def test_a_video_that_is_gone_is_known_by_title_data_or_heading_and_a_living_one
         assert judged(WATCH, "How to sail - YouTube", f"<script>{DATA % status}</script>") == (), status
 
 
-def test_other_services_say_it_in_their_own_ways() -> None:
-    video = "https://www.tiktok.com/@a/video/1"
-    data = '<script>{"webapp.video-detail":{"statusCode":%d,"statusMsg":""}}</script>'
-    assert judged("https://www.bilibili.com/video/BV1", "视频去哪了呢？_哔哩哔哩_bilibili") == (
-        "service:bilibili",
-        "title",
-    )
-    assert judged(video, "TikTok", data % 10204) == ("service:tiktok", "mark")
-    assert judged(video, "TikTok", data % 0) == ()
-    assert judged("https://i.imgur.com/removed.png", "") == ("service:imgur", "redirect")
-    assert judged("https://vk.com/wall-1_2", "Ошибка | ВКонтакте") == ("service:vk", "title")
-    assert judged("https://vk.com/durov", "Павел | ВКонтакте") == ()
-
-
 def test_the_same_words_on_other_hosts_and_paths_say_nothing() -> None:
     for url in ("https://site.test/watch?v=1", "https://www.youtube.com/about/"):
         assert judged(url, " - YouTube", f"<script>{DATA % 'ERROR'}</script>") == ()
