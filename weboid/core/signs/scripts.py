@@ -33,10 +33,12 @@ _ALONE: Final = re.compile(
 """A page that is nothing but one long script: it computes what a wall wants to know."""
 _ALERTS: Final = re.compile(
     rb"<script\b[^>]*+>(?:\s|<!--|//)*+(?:window\.)?alert\s*\(\s*([\"']).{1,400}?\1\s*\)[\s;]*+(?:</script>\s*+<script\b[^>]*+>\s*+)?"
-    rb"(?:(?:window|document|self|top|parent)\.)*+(?:history\.|location\b|close\b)",
+    rb"(?:(?:window|document|self|top|parent)\.)*+(?:history\.|location\b|close\b)|"
+    rb"<script\b[^>]*+>\s*+var\s+(\w+)\s*=\s*([\"'])(?:(?!\3).){1,400}\3[\s;]*+(?:if\s*\([^()]*\)\s*)?alert\s*\(\s*\2\s*\)"
+    rb"[\s;]*+(?:location\b|history\.|</script>(?:\s|</(?:body|html)>)*+$)",
     re.IGNORECASE | re.DOTALL,
 )
-"""A script that begins by saying something, and leads away: boards in Korea and China say so that a post is gone."""
+"""A script that begins by saying something, and leads away or ends: boards in Korea and China say so of lost posts."""
 _ROUTES: Final = re.compile(
     rb"pathname|pathsegmentstokeep|sessionstorage[^;]{1,40}=\s*(?:\w+\.)?location|"
     rb"switch\s*\(\s*(?:window\.|document\.)?location|location(?:\.href)?\s*={2,3}"
