@@ -89,10 +89,14 @@ def test_a_work_may_be_called_so() -> None:
         ("Page not found (novel)", ""), ("Không tìm thấy trang: bài hát", ""), ("Sidan hittades inte (låt)", ""),
         ("पृष्ठ नहीं मिला – उपन्यास", ""), ("ページが見つかりません (曲)", ""), ("Page not found: an essay", ""),
         ("Nie znaleziono – powieść", "<p>2009, 210 stron.</p>"),
+        ("404 Not Found - song and lyrics by Ann Mill | Spotify", ""), ("Error 404 - Album by Ann Mill | Spotify", ""),
+        ("Page Not Found by Ann Mill | Goodreads", ""), ("File Not Found (Short 2019) - IMDb", ""), ("404 (2014)", ""),
         ("Δεν βρέθηκε: ποίημα", ""), ("404 Sayfa Bulunamadı - Kitap 2012", ""), ("Page not found - Old Press", story),
     ]:  # fmt: skip
-        heading = re.split(r" [-–(]|: ", title)[0]
+        heading = re.split(r" [-–(]|: | by ", title)[0]
         assert signals(title, f"<h1>{heading}</h1>{body}") == (), title
+    for title in ("Page not found | Powered by Mill", "Not found - Theme by Ann Mill", "404 Not Found (nginx 1.2)"):
+        assert signals(title, "<h1>Page not found</h1>"), title
     lost = "<p>Either it was moved to another place. Or the page was not found on this server at all today.</p>"
     assert signals("Page not found", f"<h1>Page not found</h1>{lost}")
 

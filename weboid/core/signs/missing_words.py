@@ -17,6 +17,7 @@ COMMON: Final = NUMBERS | words_of(
 """Words that may accompany the phrase in any language."""
 SEPARATOR: Final = re.compile(r"\s+[-–—|·•»«›‹:/~]+\s+|\s*[|»«›‹•]\s*|(?<=\S):\s|::")
 _ASIDE: Final = re.compile(r"\(([^()]{1,40})\)")
+_YEAR: Final = re.compile(r"\((?:[^()]* )?(?:18|19|20)[0-9]{2}\)")
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 
 
@@ -76,9 +77,12 @@ def works() -> frozenset[str]:
 
 
 def names_work(title: str) -> bool:
-    """True if a part of a title says what kind of work it names: ``Page not found (novel)``."""
+    """True if a part of a title says what kind of work it names: ``Page not found (novel)``, ``Not found (2019)``."""
+    if _YEAR.search(title):
+        return True
     for part in (*SEPARATOR.split(title), *_ASIDE.findall(title)):
-        named = " ".join(word for word in folded(part).split() if not word.isdigit() and word not in _ARTICLES)
+        words = folded(part.partition(" by ")[0]).split()
+        named = " ".join(word for word in words if not word.isdigit() and word not in _ARTICLES)
         if named and (named in works() or set(named.split()) <= works()):
             return True
     return False

@@ -118,9 +118,14 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
             signals.append("heading")
     if words <= _SENTENCE_WORDS and (_is_all_it_says(document) or _is_number_and_title(document)):
         signals.append("text")
-    if not signals or names_work(document.title) or _tells_of_something(document):
+    if not signals or names_work(document.title) or _is_by_someone(document.title) or _tells_of_something(document):
         return None
     return Suspicion(Reason.SOFT_404, tuple(signals))
+
+
+def _is_by_someone(title: str) -> bool:
+    """True if the author of a work follows what says that something is missing: ``Page not found by Ann Mill``."""
+    return any(by and saying(name) for name, by, _ in (part.partition(" by ") for part in SEPARATOR.split(title)))
 
 
 def _is_all_it_says(document: Document) -> bool:
