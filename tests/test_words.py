@@ -47,7 +47,7 @@ LINES: Final = {
     "core/document": 1_930,
     "core/observe": 1_405,
     "core/record": 948,
-    "core/signs": 1_444,
+    "core/signs": 1_448,
     "core/url": 2_055,
     "core/verdict": 1_629,
     "core/wikitext": 1_655,

@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from weboid.core.document.document import Document
+from weboid.core.document.fingerprint import words as words_in
 from weboid.core.document.folding import first_of, folded, without, words_of
 from weboid.core.record.reasons import Reason
 from weboid.core.signs.missing_words import (
@@ -60,6 +61,8 @@ _PROGRAM_FAULT: Final = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a page whose program has failed."""
+_FOOT: Final = re.compile(r"\s(?:©|copyright\b|powered by\b).*", re.IGNORECASE | re.DOTALL)
+"""What stands beneath a page, about who made its program or owns the site."""
 _SENTENCE: Final = re.compile(r"[^.!?©@0-9]{20,400}[.!?](?=\s|$)")
 _READ_CHARS: Final = 4_000
 _TELLING_CHARS: Final = 4
@@ -116,7 +119,8 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
             signals.append("heading")
         case Saying.BARE if words < _TINY_PAGE_WORDS and _says_state(document.text):
             signals.append("heading")
-    if words <= _SENTENCE_WORDS and (_is_all_it_says(document) or _is_number_and_title(document)):
+    is_short = words <= _TINY_PAGE_WORDS and len(words_in(_FOOT.sub("", document.text))) <= _SENTENCE_WORDS
+    if is_short and (_is_all_it_says(document) or _is_number_and_title(document)):
         signals.append("text")
     if not signals or names_work(document.title) or _is_by_someone(document.title) or _tells_of_something(document):
         return None
@@ -132,7 +136,7 @@ def _is_all_it_says(document: Document) -> bool:
     """True if the text outside of links says that something is missing, and nothing else but what it is called."""
     if saying(document.text) is Saying.PLAIN:
         return True
-    text = rest = folded(document.own_text)
+    text = rest = folded(_FOOT.sub("", document.own_text))
     if saying(text) is Saying.BARE and not text.isdigit():
         return not document.headings
     for part in (document.title, *document.headings):
