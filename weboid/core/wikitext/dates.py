@@ -1,7 +1,8 @@
 """Reads the days that authors wrote, such as the access date of a citation, in the language of their wiki (B-4).
 
-Names of months are CLDR's, and the English ones everywhere: citations are copied between wikis. A date that can be read
-in two ways is not read; ``05/06/2012`` is one day in London and another in New York.
+Names of months are CLDR's and MediaWiki's (``dates.toml`` has where these differ), and the English ones everywhere:
+citations are copied between wikis. A date that can be read in two ways is not read; ``05/06/2012`` is one day in London
+and another in New York.
 """
 
 import re
@@ -13,24 +14,31 @@ from typing import Final
 
 from babel import Locale
 
+from weboid.assets import toml_next_to
+
 _LONGEST: Final = 60
 _FIRST_YEAR: Final = 1990
 """There was no web before."""
-_ISO: Final = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:T[0-9:.Z]*)?")
-_CJK: Final = re.compile(r"(\d{4})[年년] ?(\d{1,2})[月월](?: ?(\d{1,2})[日일])?")
-_NUMERIC: Final = re.compile(r"(\d{1,2})([./-]) ?(\d{1,2})\2 ?(\d{4})")
+_ISO: Final = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2})(?:[T ][0-9:.Z]*)?)?")
+_CJK: Final = re.compile(r"(\d{4})[年년] ?(\d{1,2})[月월](?: ?(\d{1,2})[日일](?: ?[(（]\w[)）])?(?:閲覧)?)?")
+_YEAR_FIRST: Final = re.compile(r"(\d{4})(?:\. ?|/)(\d{1,2})(?:\. ?|/)(\d{1,2})\.?")
+_NUMERIC: Final = re.compile(r"(\d{1,2})([./-]) ?(\d{1,2})\2 ?(\d{4})\.?")
 _VIETNAMESE: Final = re.compile(r"(?:ngày )?(\d{1,2})( tháng )(\d{1,2})(?:,| năm)? (\d{4})", re.IGNORECASE)
 _WORDS: Final = re.compile(r"\d+|[^\W\d_][^\d\s.,،]*")
 _LINE: Final = re.compile(r"(?:(?<!\d)\d{1,4}(?!\d)|[^\W\d_][^\d\s.,،]*+|[\s.,،])+")
 _INNER_DOT: Final = re.compile(r"(?<=[^\s\d])\.(?=[^\s\d])")
 _LINK: Final = re.compile(r"\[\[([^\[\]|]*)(?:\|([^\[\]|]*))?\]\]")
-_ORDINAL: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th|er|º|°|\.)(?!\w)", re.IGNORECASE)
-_FILLING: Final = frozenset(["de", "del", "of", "the", "г", "года", "р", "року", "m", "d", "gada", "թ", "พศ", "คศ"])
+_ORDINAL: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th|er|º|°|η|\.)(?!\w)", re.IGNORECASE)
+_UNSEEN: Final = re.compile(r"[\u061c\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+"""Marks of direction, joiners and their like, which come with pasted days."""
+_FILLING: Final = ("de", "del", "of", "the", "г", "года", "р", "року", "r", "m", "d", "gada", "թ", "พศ", "คศ")
 """Words of a date that say nothing, in their languages: of, year, day, the era."""
 _BUDDHIST_YEARS: Final = 543
 _MIDDLE: Final = 15
 _LANGUAGES_KEPT: Final = 64
-_MORE_MONTHS: Final = {"de": {"janner": 1, "feber": 2, "marz": 3, "sept": 9}, "en": {"sept": 9}}
+_SAME: Final = str.maketrans("’ʼ׳يىك", "'''ییک")
+"""Characters that authors type for those of CLDR, and of Arabic keyboards for those of Persian."""
+_MORE_MONTHS: Final = toml_next_to(__file__)
 
 
 def day_in(text: str, language: str) -> date | None:
@@ -40,8 +48,8 @@ def day_in(text: str, language: str) -> date | None:
     """
     if len(text) > _LONGEST:
         return None
-    line = _LINK.sub(lambda found: found[2] or found[1], text).strip()
-    if found := _ISO.fullmatch(line) or _CJK.fullmatch(line):
+    line = _LINK.sub(lambda found: found[2] or found[1], _UNSEEN.sub("", text.replace("&nbsp;", " "))).strip()
+    if found := _ISO.fullmatch(line) or _CJK.fullmatch(line) or _YEAR_FIRST.fullmatch(line):
         return _day(int(found[1]), int(found[2]), int(found[3] or _MIDDLE))
     if found := _NUMERIC.fullmatch(line) or _VIETNAMESE.fullmatch(line):
         day, month = int(found[1]), int(found[3])
@@ -55,12 +63,12 @@ def day_in(text: str, language: str) -> date | None:
 def _in_words(line: str, months: Mapping[str, int]) -> date | None:
     words = [plain for word in _WORDS.findall(line) if (plain := _plain(word)) not in _FILLING]
     numbers = [int(word) for word in words if word.isdecimal()]
-    names = [months.get(word) for word in words if not word.isdecimal()]
-    if len(names) != 1 or names[0] is None or not 1 <= len(numbers) <= 2:
+    month = months.get(" ".join(word for word in words if not word.isdecimal()))
+    if month is None or not 1 <= len(numbers) <= 2:
         return None
     # The year is last, but for the order year, month, day.
     day, year = (_MIDDLE, numbers[0]) if len(numbers) == 1 else (min(numbers), max(numbers))
-    return _day(year, names[0], day)
+    return _day(year, month, day)
 
 
 def _day(year: int, month: int, day: int) -> date | None:
@@ -75,7 +83,8 @@ def _day(year: int, month: int, day: int) -> date | None:
 def _months(language: str) -> dict[str, int]:
     """The names of months in a language, long and short, without accents and dots."""
     locale = Locale.parse(language, sep="-")
-    names = dict(_MORE_MONTHS.get(locale.language, {}))
+    more = (each.partition(" ") for kind in _MORE_MONTHS.values() for each in kind.get(locale.language, ()))
+    names = {_plain(name): int(number) for number, _, name in more}
     for context in ("format", "stand-alone"):
         for width in ("wide", "abbreviated"):
             names |= {_plain(name): number for number, name in locale.months[context][width].items()}
@@ -83,5 +92,5 @@ def _months(language: str) -> dict[str, int]:
 
 
 def _plain(word: str) -> str:
-    parts = unicodedata.normalize("NFKD", word.casefold())
+    parts = unicodedata.normalize("NFKD", _UNSEEN.sub("", word).casefold()).translate(_SAME)
     return "".join(part for part in parts if not unicodedata.combining(part) and part != ".").strip()
