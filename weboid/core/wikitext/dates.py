@@ -60,6 +60,16 @@ def day_in(text: str, language: str) -> date | None:
     return _in_words(line, _months("en") | _months(language)) if _LINE.fullmatch(line) else None
 
 
+@lru_cache(12 * _LANGUAGES_KEPT)
+def names_to_write(language: str, month: int) -> Mapping[str, str]:
+    """The names of a month that MediaWiki has for those of CLDR: wikis name their categories by them."""
+    locale = Locale.parse(language, sep="-")
+    listed = (each.split() for each in _MORE_MONTHS["written"].get(locale.language, ()))
+    own = next((name for number, name in listed if int(number) == month), None)
+    names = (locale.months[context]["wide"][month] for context in ("format", "stand-alone"))
+    return {name: own or name.replace("’", "'").replace("ʼ", "'") for name in names}
+
+
 def _in_words(line: str, months: Mapping[str, int]) -> date | None:
     words = [plain for word in _WORDS.findall(line) if (plain := _plain(word)) not in _FILLING]
     numbers = [int(word) for word in words if word.isdecimal()]

@@ -64,6 +64,7 @@ DatePattern = Annotated[
         "a CLDR pattern of dates, such as 'd MMMM y'", rf"(?:[dMLyE]|'[^{_OUT}=']*'|[^{_OUT}='A-Za-z])+", 60, _bad_date
     ),
 ]
+Zero = Annotated[str, Form("the zero of the digits of dates, such as '۰'", "[0٠۰०০੦૦୦௦౦೦൦๐໐༠၀០᠐]")]
 TemplateName = Annotated[str, Form("the name of a template, without its namespace", rf"[^{_OUT}#]+", 255)]
 Parameter = Annotated[str, Form("the name of a parameter", rf"[^{_OUT}=]+", 100)]
 Value = Annotated[str, Form("a value of a parameter", rf"(?:[^{_OUT}]|{_FIELD})+", 200)]
@@ -204,6 +205,7 @@ class WikiSettings:
     archive_template: ArchiveTemplate
     date_rules: tuple[DateRule, ...] = ()
     month: DatePattern | None = None
+    zero: Zero = "0"
     ignore: tuple[TemplateName, ...] = ()
     paywall_tags: tuple[TemplateName, ...] = ()
     exclusion: tuple[TemplateName, ...] = ()
@@ -224,6 +226,7 @@ class SettingsPage:
     archive_template: ArchiveTemplate | None = None
     date_rules: tuple[DateRule, ...] | None = None
     month: DatePattern | None = None
+    zero: Zero | None = None
     ignore: tuple[TemplateName, ...] | None = None
     paywall_tags: tuple[TemplateName, ...] | None = None
     exclusion: tuple[TemplateName, ...] | None = None

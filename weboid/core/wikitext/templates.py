@@ -16,13 +16,16 @@ from babel.dates import format_date
 
 from weboid.core.url.archives import snapshot_of
 from weboid.core.wikitext.citations import name_keys
-from weboid.core.wikitext.dates import day_in
+from weboid.core.wikitext.dates import day_in, names_to_write
 from weboid.core.wikitext.settings import WikiSettings, placeholders
 
 _WAYBACK: Final = "wayback"
 _NEEDED: Final = frozenset({"url", "archive_url", "stamp"})
 _FIELD: Final = re.compile(r"\{([a-z_]+)\}")
-_STYLES: Final = ("y-MM-dd", "d MMMM y", "d. MMMM y", "MMMM d, y", "d MMM y", "MMM d, y", "dd.MM.y", "d.M.y")
+_STYLES: Final = (
+    *("y-MM-dd", "d MMMM y", "d. MMMM y", "MMMM d, y", "d MMM y", "MMM d, y", "dd.MM.y", "d.M.y"),
+    *("y年M月d日", "y年MM月dd日", "y년 M월 d일", "'ngày' d 'tháng' M 'năm' y", "d 'tháng' M 'năm' y"),
+)
 """Usual ways to write a whole day."""
 _MOST_TEXT: Final = 300
 _DATES_KEPT: Final = 4_096
@@ -114,15 +117,16 @@ def date_text(settings: WikiSettings, day: date, templates: Collection[str] = ()
     return _formatted(settings, day, settings.date)
 
 
-def _style_of(written: str, settings: WikiSettings) -> tuple[str, str] | None:
-    """The language and the pattern by which a whole day is written; None if it is none, or in no usual style.
+def _style_of(written: str, settings: WikiSettings) -> tuple[str, str, str] | None:
+    """The language, the pattern and the zero by which a whole day is written; None = none, or in no usual style.
 
     Citations are copied from the English Wikipedia, with its days.
     """
     if (day := day_in(written, settings.lang)) is None:
         return None
+    zero = next(chr(ord(each) - int(each)) for each in written if each.isdecimal())
     patterns = (settings.date, *(rule.date for rule in settings.date_rules), *_STYLES)
-    styles = ((language, pattern) for language in (settings.lang, "en") for pattern in patterns)
+    styles = ((language, pattern, zero) for language in (settings.lang, "en") for pattern in patterns)
     return next((style for style in styles if _formatted_day(*style, day) == written), None)
 
 
@@ -166,12 +170,15 @@ def common_values(settings: WikiSettings, today: date, bot: str | None) -> dict[
 
 def _formatted(settings: WikiSettings, day: date, pattern: str) -> str:
     # A moment is equal to no other, its day to that of all links of an answer.
-    return _formatted_day(settings.lang, pattern, day.date() if isinstance(day, datetime) else day)
+    return _formatted_day(settings.lang, pattern, settings.zero, day.date() if isinstance(day, datetime) else day)
 
 
 @lru_cache(_DATES_KEPT)
-def _formatted_day(language: str, pattern: str, day: date) -> str:
-    return format_date(day, format=pattern, locale=Locale.parse(language, sep="-"))
+def _formatted_day(language: str, pattern: str, zero: str, day: date) -> str:
+    text = format_date(day, format=pattern, locale=Locale.parse(language, sep="-"))
+    for name, own in names_to_write(language, day.month).items():
+        text = text.replace(name, own)
+    return text.translate({ord("0") + digit: ord(zero) + digit for digit in range(10)})
 
 
 def _is_wayback(archive_url: str) -> bool:
