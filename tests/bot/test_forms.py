@@ -31,14 +31,6 @@ def test_the_day_of_a_statement_is_written_like_the_other_days_of_its_citation()
     assert repaired(before.replace("1 mai 2012", ""), "frwiki").endswith("|brisé le=2026-11-22}}")
 
 
-@pytest.mark.parametrize(
-    ("access", "day"), [("18 June 2008", "7 May 2012"), ("Aug 1, 2008", "May 7, 2012"), ("1 août 2008", "2012-05-07")]
-)
-def test_days_in_english_stay_english_in_a_citation_copied_to_another_wiki(access: str, day: str) -> None:
-    before = f"{{{{Internetquelle|url={URL}|titel=A|abruf={access}}}}}"
-    assert f"|archiv-datum={day}|" in repaired(before, "dewiki")
-
-
 @pytest.mark.parametrize("leads_on", [False, True])
 def test_a_copy_of_the_same_page_under_another_name_of_its_site_stays(leads_on: bool) -> None:
     older = URL.replace("town", "city")

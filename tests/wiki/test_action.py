@@ -67,7 +67,7 @@ async def test_a_lasting_trouble_ends_after_the_last_try(session: aiohttp.Client
     ("refusal", "message"),
     [
         (broken(404), "HTTP 404; is it the address of a MediaWiki's api.php"),
-        (broken(403), "HTTP 403: it refuses the User-Agent 'Weboid-test', or this machine's address"),  # mwclient#407
+        (broken(403), "HTTP 403: it refuses 'Weboid-test', or this machine"),  # mwclient#407
         (broken(302, Location="http://127.0.0.2/w/api.php"), "redirects to 'http://127.0.0.2/w/api.php', which is not"),
         (broken(429, Retry_After="3600"), "asks to wait 3600 s"),
         (broken(body=b'"' + b"x" * (1 << 20) + b'"'), "more than 1 MiB"),

@@ -119,8 +119,7 @@ class ActionApi:
             target = response.headers.get("Location", "another address")[:200]
             raise self._error(f"redirects to {target!r}, which is not followed; put the right API address in place")
         if response.status == 403:
-            whom = f"the User-Agent {self._headers['User-Agent']!r}, or this machine's address"
-            raise self._error(f"answered with HTTP 403: it refuses {whom}; see `contact`, and ask those who run it")
+            raise self._error(f"answered with HTTP 403: it refuses {self._headers['User-Agent']!r}, or this machine")
         if response.status != 200:
             raise self._error(f"answered with HTTP {response.status}; is it the address of a MediaWiki's api.php?")
 

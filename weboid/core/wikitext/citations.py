@@ -5,9 +5,13 @@ Names of templates and parameters come from the wiki's ``settings``; nothing her
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from weboid.assets import toml_next_to
 from weboid.core.wikitext.nodes import ParameterNode, TemplateNode, Wikitext
 from weboid.core.wikitext.settings import CiteSettings, WikiSettings, template_key
+
+_NAMESPACES: Final = frozenset(toml_next_to(__file__)["namespaces"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +53,10 @@ def citations_of(wikitext: Wikitext, settings: WikiSettings) -> Iterator[Citatio
 
 
 def name_key(name: str) -> str:
-    """The key of all spellings of a template's name. Case does not count: no wiki has two that differ in it (D-243)."""
+    """The key of all spellings of a template's name, in any case (D-243), with its namespace in any language or not."""
     key = template_key(name).casefold()
-    return key.removeprefix("template:").lstrip()
+    space, _, rest = key.partition(":")
+    return rest.lstrip() if space.rstrip() in _NAMESPACES else key
 
 
 def name_keys(names: Iterable[str]) -> frozenset[str]:

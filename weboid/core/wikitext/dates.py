@@ -64,8 +64,7 @@ def day_in(text: str, language: str) -> date | None:
 def names_to_write(language: str, month: int) -> Mapping[str, str]:
     """The names of a month that MediaWiki has for those of CLDR: wikis name their categories by them."""
     locale = Locale.parse(language, sep="-")
-    listed = (each.split() for each in _MORE_MONTHS["written"].get(locale.language, ()))
-    own = next((name for number, name in listed if int(number) == month), None)
+    own = _MORE_MONTHS["written"].get(locale.language, {}).get(str(month))
     names = (locale.months[context]["wide"][month] for context in ("format", "stand-alone"))
     return {name: own or name.replace("’", "'").replace("ʼ", "'") for name in names}
 
@@ -93,8 +92,8 @@ def _day(year: int, month: int, day: int) -> date | None:
 def _months(language: str) -> dict[str, int]:
     """The names of months in a language, long and short, without accents and dots."""
     locale = Locale.parse(language, sep="-")
-    more = (each.partition(" ") for kind in _MORE_MONTHS.values() for each in kind.get(locale.language, ()))
-    names = {_plain(name): int(number) for number, _, name in more}
+    more = [each.items() for kind in _MORE_MONTHS.values() if (each := kind.get(locale.language))]
+    names = {_plain(name): int(number) for each in more for number, listed in each for name in listed.split(", ")}
     for context in ("format", "stand-alone"):
         for width in ("wide", "abbreviated"):
             names |= {_plain(name): number for number, name in locale.months[context][width].items()}

@@ -267,7 +267,7 @@ def parse_page(text: str, *, wiki: str | None = None, base: WikiSettings | None 
     if all(name in parts for name in _NEEDED):
         return of_wiki(_completed(page, parts, wiki))
     said = OfWiki(None, parts.get("links", NOTHING_SAID.links), parts.get("dead_after", NOTHING_SAID.dead_after))
-    _refuse(_of_other(page, wiki) + _in_lists(said.links))
+    _refuse(_of_other(page, wiki) + [f"links.{fault}" for fault in said.links.contradictions()])
     return said
 
 
@@ -309,10 +309,6 @@ def _of_other(page: SettingsPage, wiki: str | None) -> list[str]:
     return [f"dbname: is {page.dbname}, but this is the page of {wiki}"]
 
 
-def _in_lists(links: LinkLists) -> list[str]:
-    return [f"links.{fault}" for fault in links.contradictions()]
-
-
 def flags_of(url: Url, settings: WikiSettings | None) -> frozenset[str]:
     """The wiki's own flags of a link: words of ``core/wikitext/link_lists``. None = it has no settings."""
     return frozenset() if settings is None else settings.links.flags_of(url)
@@ -351,6 +347,6 @@ def _contradictions(settings: WikiSettings) -> list[str]:
     patterns = [dead.write, archive.write, *(value for value in values if value)]
     if settings.month is None and any("month" in placeholders(pattern) for pattern in patterns):
         faults.append("month: is missing, but {month} is used")
-    faults += _in_lists(settings.links)
+    faults += [f"links.{fault}" for fault in settings.links.contradictions()]
     needed = ("names", "url", "archive_url", "archive_date")
     return faults + [f"cite.{name}: must not be empty" for name in needed if not getattr(settings.cite, name)]
