@@ -50,7 +50,7 @@ LINES: Final = {
     "core/signs": 1_448,
     "core/url": 2_055,
     "core/verdict": 1_629,
-    "core/wikitext": 1_684,
+    "core/wikitext": 1_681,
     "crawl": 1_937,
     "demo": 2_739,
     "feed": 1_746,

@@ -94,9 +94,8 @@ def _months(language: str) -> dict[str, int]:
     locale = Locale.parse(language, sep="-")
     more = [each.items() for kind in _MORE_MONTHS.values() if (each := kind.get(locale.language))]
     names = {_plain(name): int(number) for each in more for number, listed in each for name in listed.split(", ")}
-    for context in ("format", "stand-alone"):
-        for width in ("wide", "abbreviated"):
-            names |= {_plain(name): number for number, name in locale.months[context][width].items()}
+    both = [locale.months[context] for context in ("format", "stand-alone")]
+    names |= {_plain(name): n for each in both for width in ("wide", "abbreviated") for n, name in each[width].items()}
     return names | {"ב" + name: number for name, number in names.items() if locale.language == "he"}
 
 

@@ -66,7 +66,8 @@ def archive_wikitext(
     cannot name this copy: one that takes only moments is for the Wayback Machine.
     """
     pattern = settings.archive_template.write
-    if "archive_url" not in placeholders(pattern) and not _is_wayback(archive_url):
+    snapshot = snapshot_of(archive_url)
+    if "archive_url" not in placeholders(pattern) and (snapshot is None or snapshot.archive.name != _WAYBACK):
         return None
     moment = taken.astimezone(UTC)
     values = {
@@ -120,14 +121,16 @@ def date_text(settings: WikiSettings, day: date, templates: Collection[str] = ()
 def _style_of(written: str, settings: WikiSettings) -> tuple[str, str, str] | None:
     """The language, the pattern and the zero by which a whole day is written; None = none, or in no usual style.
 
-    Citations are copied from the English Wikipedia, with its days.
+    Citations are copied from the English Wikipedia, with its days. Other digits than English ones are a style, too.
     """
     if (day := day_in(written, settings.lang)) is None:
         return None
+    written = _UNSEEN.sub("", written.replace("&nbsp;", " ")).strip()
     zero = next(chr(ord(each) - int(each)) for each in written if each.isdecimal())
     patterns = (settings.date, *(rule.date for rule in settings.date_rules), *_STYLES)
     styles = ((language, pattern, zero) for language in (settings.lang, "en") for pattern in patterns)
-    return next((style for style in styles if _formatted_day(*style, day) == written), None)
+    other = None if zero == "0" else (settings.lang, settings.date, zero)
+    return next((style for style in styles if _formatted_day(*style, day) == written), other)
 
 
 @lru_cache(_PAGES_KEPT)
@@ -179,11 +182,6 @@ def _formatted_day(language: str, pattern: str, zero: str, day: date) -> str:
     for name, own in names_to_write(language, day.month).items():
         text = text.replace(name, own)
     return text.translate({ord("0") + digit: ord(zero) + digit for digit in range(10)})
-
-
-def _is_wayback(archive_url: str) -> bool:
-    snapshot = snapshot_of(archive_url)
-    return snapshot is not None and snapshot.archive.name == _WAYBACK
 
 
 def _percent_encoded(found: re.Match[str]) -> str:
