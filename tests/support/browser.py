@@ -101,8 +101,10 @@ async def structure_faults(page: Page, width: int) -> list[str]:
     return found
 
 
-async def overflow_px(page: Page) -> int:
-    width: int = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+async def overflow_px(page: Page, text: str = "") -> int:
+    """By how much a page is wider than its window, with letters of that size, such as ``200%``."""
+    root = f"(root => {{ root.style.fontSize = '{text}'; return root.scrollWidth - root.clientWidth; }})"
+    width: int = await page.evaluate(f"{root}(document.documentElement)")
     return width
 
 

@@ -236,8 +236,9 @@ async def test_no_page_has_a_barrier_or_is_wider_than_its_window(people: People,
                 await keep_shot(page, f"{name}-{each}-{colors}-{language}")
                 faults += await structure_faults(page, each)
                 faults += await barriers(page) if is_searched and each == width else []
-                if (wider := await overflow_px(page)) > 0:
-                    faults.append(f"{wider} px too wide for {each} px")
+                for text in ("200%", "") if each == PHONE else ("",):
+                    if (wider := await overflow_px(page, text)) > 0:
+                        faults.append(f"{wider} px too wide for {each} px {text}")
             found += [f"{name} ({width} px, {colors}): {fault}" for fault in faults]
     assert not found, "\n".join(found)
     pages = [titles[name] for name in PAGES if name not in ("hostile", "problem", "admin")]
