@@ -43,7 +43,7 @@ LINES: Final = {
     "cli/processes": 1_614,
     "cli/terminal": 437,
     "config": 1_087,
-    "core/archive": 2_761,
+    "core/archive": 2_762,
     "core/document": 1_930,
     "core/observe": 1_405,
     "core/record": 948,

@@ -34,7 +34,9 @@ def test_an_index_is_asked_with_the_url_escaped_once() -> None:
         asked = parse_qs(urlsplit(index_request(SERVICES[name], URL, WANTED)).query)
         assert asked["url"] == [str(URL)], name
         assert (asked["sort"], asked["closest"], asked["output"]) == (["closest"], [str(STAMP)], ["json"]), name
-        assert not asked.keys() & {"filter", "collapse"}, name
+        assert not asked.keys() & {"filter", "collapse", "matchType"}, name
+        starred = parse_qs(urlsplit(index_request(SERVICES[name], parse("https://mill.demo/a*"), WANTED)).query)
+        assert starred["matchType"] == ["exact"], "without it a star asks for all that begins so: wayback#80"
         assert "closest" not in parse_qs(urlsplit(index_request(SERVICES[name], URL, None)).query)
 
 

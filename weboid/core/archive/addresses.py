@@ -117,6 +117,7 @@ def _capture_address(service: ArchiveService, base: str, stamp: str, url: Url | 
 
 def _cdx_query(url: Url, near: datetime | None, **more: str) -> str:
     nearest = {"sort": "closest", "closest": f"{stamp_of(near):014}"} if near else {}
+    more |= {"matchType": "exact"} if str(url).endswith("*") else {}  # a star asks for all that begins so
     return _query(url=str(url), output="json", **more, **nearest, limit=str(MOST_ROWS))
 
 
