@@ -65,7 +65,7 @@ LINES: Final = {
     "site": 2_406,
     "store": 47,
     "store/archives": 1_218,
-    "store/backup": 1_081,
+    "store/backup": 1_083,
     "store/db": 1_608,
     "store/lists": 1_671,
     "store/pages": 1_483,

@@ -111,9 +111,8 @@ async def test_what_is_past_goes_bit_by_bit_and_what_still_counts_stays(pools: l
         assert await spent(pool, 1, key=bytes([number])) is None
     await let_pass(pool, 61)
     assert await spent(pool, 50) is None
-    async with pool.connection() as conn:
-        for day in (DAY - 2, DAY - 1, DAY):
-            await find_day_key(conn, day)
+    for day in (DAY - 2, DAY - 1, DAY):
+        await do(pool, find_day_key, day)
     assert await counted(pool) == (6, 3)
     for limit, left in ((2, 4), (100, 1)):
         await do(pool, delete_past, DAY, limit=limit)

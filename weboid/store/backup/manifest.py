@@ -21,6 +21,7 @@ FORMAT: Final = 1
 LONGEST: Final = 65_536
 """Bytes of the line at most."""
 _MAGIC: Final = b"PGDMP"
+_PACKED: Final = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ", b"BZh")  # gzip, zstd, xz, bzip2
 _MARK: Final = b"\nweboid-backup "
 _CHECK: Final = "check"
 _BLOCK: Final = 1 << 20
@@ -125,8 +126,9 @@ def read_manifest(path: Path) -> Manifest:
     if not path.is_file():  # To open a named pipe would wait for ever, deaf to signals.
         raise StoreError(f"{path} is no file: write what comes out of a pipe to one first")
     with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
-            raise StoreError(f"{path} is no backup of Weboid")
+        if (begin := file.read(len(_MAGIC))) != _MAGIC:
+            more = ", but a packed file: unpack it first" if begin.startswith(_PACKED) else ""
+            raise StoreError(f"{path} is no backup of Weboid{more}")
         file.seek(max(0, size - LONGEST))
         end = file.read()
     archive, manifest = tail_of(end, str(path))
