@@ -38,3 +38,9 @@ def test_a_mark_behind_a_reference_that_stands_at_another_place_is_no_matter_of_
         assert repaired(tagged, links=known("working")) == tagged, reference
         ignored = f"[{URL} A] and{reference}{{{{cbignore}}}}"
         assert repaired(ignored) != ignored, reference
+
+
+def test_an_address_at_the_end_of_another_or_behind_a_bracket_and_a_comment_is_left_alone() -> None:
+    for text in (f"[<!-- x -->{URL} A]", f"[web.archive.org/web/2012/{URL} A]", f"web.archive.org/web/2012/{URL}"):
+        assert repaired(text) == text
+        assert repaired(f"{text} [{URL} A]").startswith(f"{text} [{URL} A] {{{{webarchive|")

@@ -100,9 +100,6 @@ def _value(dsn: str, query: str) -> object:
     return row[0] if row else None
 
 
-# What is made
-
-
 def test_the_database_is_utf8_in_c_order_with_checksums_and_belongs_to_an_ordinary_role(data: Path) -> None:
     settings = {"server_encoding": "UTF8", "data_checksums": "on", "fsync": "on", "jit": "off", "timezone": "UTC"}
     with open_server(folder_of(data)) as server:
@@ -166,9 +163,6 @@ def test_programs_that_the_account_cannot_read_are_copied_once(data: Path, start
     (copy,) = (data / "programs").iterdir()
     assert copy.stat().st_uid == (copy / wheel.name / "pginstall/bin/postgres").stat().st_uid == 0
     assert pid_of(data) is None
-
-
-# Shared, found again, recovered
 
 
 def test_the_last_program_to_leave_stops_the_server(data: Path, start: Callable[..., _Program]) -> None:
@@ -295,9 +289,6 @@ def test_the_log_says_what_failed_whatever_the_cluster_is_set_to_and_begins_anew
         assert log.read_bytes()[0]
 
 
-# Paths
-
-
 def test_any_path_will_do_and_what_a_killed_initdb_left_is_no_cluster(server_folder: Path) -> None:
     new = server_folder / ('space, "quote" $HOME `id` ä' + "n" * 90)
     (new / "postgres.unfinished-1").mkdir(parents=True)
@@ -327,9 +318,6 @@ def test_a_socket_folder_that_another_user_made_or_a_link_in_its_place_is_refuse
     with pytest.raises(FolderError, match="remove it"):
         ours.make_private(link, ours.account)
     assert tmp_path.stat().st_mode == mode
-
-
-# Refusals say what to do
 
 
 def test_a_folder_made_by_another_version_is_refused_and_left_as_it_is(data: Path) -> None:

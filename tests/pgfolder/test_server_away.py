@@ -43,9 +43,6 @@ def _logged(caplog: pytest.LogCaptureFixture, words: str) -> int:
     return sum(words in record.getMessage() for record in caplog.records)
 
 
-# Ordered to shut down
-
-
 def test_a_server_that_waits_for_its_sessions_to_end_is_ended_and_started_again(
     data: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -100,9 +97,6 @@ def test_who_has_left_starts_nothing(data: Path) -> None:
     server.close()
     assert server.revive() == ""
     assert pid_of(data) is None
-
-
-# Recovering, halted, full
 
 
 def test_a_recovery_is_waited_for_and_no_second_server_is_started(data: Path) -> None:
@@ -197,9 +191,6 @@ def test_a_full_disk_is_away_until_there_is_space(server_folder: Path) -> None:
         assert server.revive()
         with psycopg.connect(server.dsn) as connection:
             connection.execute("SELECT 1")
-
-
-# In another container
 
 
 def test_a_server_whose_process_cannot_be_seen_is_waited_for_and_left_alone(

@@ -27,6 +27,9 @@ _DEPRECATED: Final = {
 """Parameters of archive templates, letters only, for services to which nobody may be sent (A-2)."""
 _IN_ADDRESS: Final = re.compile(r"://|\[//")
 """In templates that are no citations here, ``|url=`` makes a link, too, which the reader takes for an option."""
+_GOES_ON: Final = re.compile(r"(?:\w/|\[(?:<!--.*?-->)+)$", re.DOTALL)
+"""Before an address that ends another one without a scheme, or that is in brackets which hold a comment, too."""
+_LONGEST_COMMENT: Final = 300
 _EDITABLE: Final = frozenset({Enclosure.TEXT, Enclosure.CAPTION})
 
 
@@ -68,7 +71,8 @@ class _LinkFinder:
     def _plain_link(self, node: LinkNode) -> RepairableLink | None:
         glued = self._template_starts.get(node.url_end)
         is_whole = node.is_whole and (glued is None or (node.label is None and self._is_mark(glued)))
-        if not is_whole or node.spot.enclosure not in _EDITABLE:
+        before = self._wikitext.text[max(node.start - _LONGEST_COMMENT, 0) : node.start]
+        if not is_whole or node.spot.enclosure not in _EDITABLE or _GOES_ON.search(before):
             return None
         kind = LinkForm.BARE if node.label is None else LinkForm.BRACKETED
         original = original_in(node.url)
