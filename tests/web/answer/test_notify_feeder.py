@@ -47,6 +47,13 @@ async def test_what_a_full_database_could_not_take_is_handed_in_later(site: Site
     assert await handed_in(site, notifier) == [77]
 
 
+async def test_others_are_handed_in_whatever_is_raised_for_a_page(site: Site) -> None:
+    notifier, wiki = FeederNotifier(site.wiki.pool), site.wiki.wiki.wiki
+    for pages, day, found in (([page(1 << 70)], TODAY, []), ([page(77)], TODAY + 1, []), ([], TODAY + 1, [77])):
+        notifier.notify(wiki, pages, day)
+        assert await handed_in(site, notifier) == found
+
+
 async def test_a_wiki_is_as_it_was_some_seconds_ago_and_a_new_one_is_found_at_once(site: Site) -> None:
     wikis = Wikis(site.wiki.pool, [WMFLABS])
     found, farm = await wikis.find(WIKI)
