@@ -129,7 +129,8 @@ class Resolver(AbstractResolver):
         self._wanted: deque[tuple[_Query, float]] = deque()
         self._crowd: dict[_Query, float] = {}
         """The burst: queries under way, with the times at which they were sent, the oldest first."""
-        self._sending: asyncio.TimerHandle | None = None
+        self._sending: asyncio.Handle | None = None
+        self._later: asyncio.TimerHandle | None = None
         self._channels = [self._new_channel()]
 
     async def addresses(self, host: str) -> tuple[str, ...]:
@@ -248,7 +249,7 @@ class Resolver(AbstractResolver):
 
     def _send(self) -> None:
         """Sends queries, as many as have room in the burst: those that were sent long ago are no part of it."""
-        now, crowd = self._loop.time(), self._crowd
+        now, crowd, self._sending = self._loop.time(), self._crowd, None
         try:
             while self._wanted and (len(crowd) < _BURST or next(iter(crowd.values())) <= now - _BURST_S):
                 if len(crowd) == _BURST:
@@ -260,14 +261,17 @@ class Resolver(AbstractResolver):
                 crowd[query] = now
                 self._channels[-1].ask(query, now + limit_s, partial(self._answered, query))
         finally:  # also if no channel can be opened now
-            if self._sending:
-                self._sending.cancel()
-            self._sending = self._loop.call_later(_BURST_S, self._send) if self._wanted else None
+            if self._wanted and self._later is None:
+                self._later = self._loop.call_later(_BURST_S, self._send_late)
+
+    def _send_late(self) -> None:
+        self._later = None
+        self._send()
 
     def _answered(self, query: _Query, found: _Found) -> None:
         self._crowd.pop(query, None)
-        if self._wanted:
-            self._loop.call_soon(self._send)  # not within c-ares
+        if self._wanted and self._sending is None:
+            self._sending = self._loop.call_soon(self._send)  # not within c-ares, and once for all answers of a moment
         self.queries += 1
         if isinstance(found, int) and found in _UNANSWERED:
             self.failures += 1
