@@ -18,7 +18,7 @@ class BoundedMap(Generic[Key, Value]):
         self, most: int, *, weigh: Callable[[Value], int] | None = None, dropped: Callable[[Value], None] | None = None
     ) -> None:
         self._most = most
-        self._weigh = weigh or (lambda _: 1)
+        self._weigh = weigh
         self._dropped = dropped or (lambda _: None)
         self._values: dict[Key, Value] = {}
         self._weight = 0
@@ -47,14 +47,14 @@ class BoundedMap(Generic[Key, Value]):
         if key in self._values:
             self._drop(key)
         self._values[key] = value
-        self._weight += self._weigh(value)
+        self._weight += 1 if self._weigh is None else self._weigh(value)
         while self._weight > self._most:
             self._drop(next(iter(self._values)))
 
     def take(self, key: Key) -> Value | None:
         """Removes a key and returns its value; None if there was none."""
         if (value := self._values.pop(key, None)) is not None:
-            self._weight -= self._weigh(value)
+            self._weight -= 1 if self._weigh is None else self._weigh(value)
         return value
 
     def items(self) -> list[tuple[Key, Value]]:
@@ -63,5 +63,5 @@ class BoundedMap(Generic[Key, Value]):
 
     def _drop(self, key: Key) -> None:
         value = self._values.pop(key)
-        self._weight -= self._weigh(value)
+        self._weight -= 1 if self._weigh is None else self._weigh(value)
         self._dropped(value)
