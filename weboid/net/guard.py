@@ -46,11 +46,11 @@ class Guard:
 
     def allows(self, address: Address) -> bool:
         """Returns whether an address may be contacted. An IPv4 address inside an IPv6 one is checked as well."""
-        if self._denies(address):
+        if self.deny and self._denies(address):
             return False
         inner = embedded(address)
         actual = inner if inner is not None and _leads_to_inner(address) else address
-        return _within(actual, self.permit) or _within(address, self.permit) or is_public(actual)
+        return any(actual in each or address in each for each in self.permit) or is_public(actual)
 
     def require(self, host: str, port: int, *, own: Collection[int] = ()) -> None:
         """Raises NotPublic unless an address, as written in a socket's address, and its port may be contacted.
@@ -71,7 +71,7 @@ class Guard:
         return NotPublic(addresses=[each.partition("%")[0] for each in addresses if not self._denies(address_of(each))])
 
     def _denies(self, address: Address) -> bool:
-        return bool(self.deny) and any(_within(each, self.deny) for each in (address, embedded(address)))
+        return any(_within(each, self.deny) for each in (address, embedded(address)))
 
 
 def refusal_in(error: BaseException) -> str:
