@@ -31,10 +31,10 @@ async def list_specials(conn: Connection, names: Mapping[HostKey, str]) -> dict[
     seen: dict[HostKey, dict[Special, Sight]] = {}
     async for bucket, host, kind, since, until in await conn.execute(SQL["list_specials"], host_key_columns(keys)):
         seen.setdefault(HostKey(bucket, host), {})[Special(kind)] = Sight(since, until)
-    found: dict[HostKey, dict[Special, Sight]] = {}
+    found = {key: seen.get(key, {}) for key in names}
     for key, parents in above.items():
-        sights = [item for up in reversed(parents) if up in seen for item in seen[up].items() if item[0] in INHERITED]
-        found[key] = {**dict(sights), **seen.get(key, {})}
+        if sights := [item for up in parents[::-1] if up in seen for item in seen[up].items() if item[0] in INHERITED]:
+            found[key] = {**dict(sights), **found[key]}
     return found
 
 
