@@ -164,9 +164,9 @@ class Checker:
         return await self._foreign_turn(host)
 
     def _is_own(self, host: str) -> bool:
-        while host and host not in self._own_domains:
+        while self._own_domains and host and host not in self._own_domains:
             host = host.partition(".")[2]
-        return bool(host)
+        return bool(host and self._own_domains)
 
     def _foreign_turn(self, host: str) -> Awaitable[Sending | None]:
         """The same without reading robots.txt first: where that redirects in a circle, it would wait for itself."""
