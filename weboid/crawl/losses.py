@@ -96,7 +96,8 @@ class Losses:
 
         A steady host that is visited in portions counts as answering once, with the last; it fails at one only.
         """
-        past = past_of(host.record, [url.record for url in urls], self._today())
+        checked = [url.record for url in urls if url.record.history]
+        past = past_of(host.record, checked, self._today()) if checked else Past(False)
         return WatchedVisit(self, host.host, past, check, counts_answer=is_last or not past.is_steady)
 
     @asynccontextmanager

@@ -20,7 +20,7 @@ def portioned(urls: Sequence[StoredUrl], day: int, most: int) -> list[StoredUrl]
     These are `_WITNESSES` and others by chance: what comes last by the order would never be asked where others are
     always due, or would be asked without any other (D-497).
     """
-    ordered = sorted(urls, key=partial(_order, day)) if len(urls) > 1 else list(urls)
+    ordered = sorted(urls, key=partial(_order, day))
     if len(ordered) <= most:
         return ordered
     others = sorted(ordered[_WITNESSES:], key=lambda url: shuffled(url.key.url_key, day))

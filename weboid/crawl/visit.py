@@ -104,7 +104,7 @@ class Visit:
     ) -> None:
         self._host = host
         self._most = len(urls) if most is None else most
-        self._queue = deque(portioned(urls, now().day, self._most))
+        self._queue = deque(portioned(urls, now().day, self._most) if len(urls) > 1 else urls)
         self._check = check
         self._second_opinion = second_opinion
         self._on_failing = on_failing
