@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Final
 
 from weboid.core.record.moment import Moment
+from weboid.crawl.shares import Waiting
 from weboid.errors import StoreAway
 from weboid.remote.crawl.work import Work
 
@@ -44,9 +45,9 @@ class Leases:
         self.held.update(leased)
         return bool(leased)
 
-    def may_visit(self, bucket: int, epoch: int) -> bool:
-        """Returns whether a visit may begin in a bucket of this epoch."""
-        return self.held.get(bucket) == epoch and bucket not in self.leaving
+    def may_visit(self, waiting: Waiting) -> bool:
+        """Returns whether a visit to this host may begin."""
+        return self.held.get(bucket := waiting.host.key.bucket) == waiting.epoch and bucket not in self.leaving
 
     async def release_all_but(self, busy: Collection[int] = ()) -> None:
         """Gives back all buckets but those in `busy`; raises StoreError."""

@@ -211,14 +211,14 @@ class Round:
             self._read.extendleft((*hosts, *put_off))
             raise
         for waiting in hosts:
-            if (urls := due[waiting.host.key]) and self._may_visit(waiting):
+            if (urls := due[waiting.host.key]) and self._leases.may_visit(waiting):
                 most = portions.get(waiting.host.key, len(urls))
                 self._begin(waiting.host.key, self._visit(waiting, urls, most))
             else:
                 self._read.extendleft(self._shares.give_back(waiting.host.key))
                 self._changed.set()  # its place in the window is another host's, at once
         for waiting in put_off:
-            if (urls := due[waiting.host.key]) and self._may_visit(waiting):
+            if (urls := due[waiting.host.key]) and self._leases.may_visit(waiting):
                 self._begin(waiting.host.key, self._put_off(waiting.host, urls))
         if len(hosts) + len(put_off) >= room:
             return False
@@ -249,9 +249,6 @@ class Round:
     def _visited(self) -> set[int]:
         return {key.bucket for key in self._open}
 
-    def _may_visit(self, waiting: Waiting) -> bool:
-        return self._leases.may_visit(waiting.host.key.bucket, waiting.epoch)
-
     def _begin(self, key: HostKey, visit: Coroutine[Any, Any, None]) -> None:
         task = self._open[key] = asyncio.create_task(visit)
         task.add_done_callback(partial(self._end, key))
@@ -276,7 +273,7 @@ class Round:
         """The hosts read whose bucket is still held under the same lease as when they were read, and is to be kept."""
         while self._read:
             waiting = self._read.popleft()
-            if self._may_visit(waiting):
+            if self._leases.may_visit(waiting):
                 yield waiting
 
     async def _visit(self, waiting: Waiting, urls: list[StoredUrl], most: int) -> None:
