@@ -190,9 +190,9 @@ class Work(OnStore):
                 until = Moment(first, None if until.hour is None else HOURS - 1)
             own = await list_own(conn, self.worker, buckets)
             hosts = await list_due_hosts(conn, sorted(own), until=until, without=but, limit=limit)
-            named = {host.key: (host.host, host.record) for host in hosts}
+            named = {host.key: (host.host, host.record) for host in hosts if host.record.streak.strikes}
             records = await weighed(conn, named, until.day, self._policy)
-        return [replace(host, record=records[host.key]) for host in hosts]
+        return [replace(host, record=records[host.key]) if host.key in records else host for host in hosts]
 
     @call("urls")
     async def list_urls(
