@@ -10,7 +10,6 @@ from support.misbehaving import Asked, serve
 from weboid.config import NetConfig
 from weboid.core.record.reasons import Reason
 from weboid.net import connection, engine
-from weboid.net.deadlines import Deadlines
 from weboid.net.exchange import Reply, Request
 from weboid.net.faults import fault_of
 from weboid.net.response_parser import ResponseParser
@@ -120,7 +119,7 @@ async def test_a_connection_that_opens_too_late_to_be_in_time_ends_by_its_limit(
     ours, theirs = socket.socketpair()
     with theirs:
         ours.setblocking(False)
-        line = connection.HttpConnection("mill.demo", None, open_watch(), Deadlines())
+        line = connection.HttpConnection("mill.demo", None, open_watch())
         waiting = line.exchange(
             b"GET / HTTP/1.1\r\n\r\n", ResponseParser("GET", line_bytes=99, body_bytes=99), open_at=0, end_at=1
         )

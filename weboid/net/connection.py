@@ -10,7 +10,6 @@ import ssl
 from collections.abc import Callable
 from typing import Final
 
-from weboid.net.deadlines import Deadlines
 from weboid.net.dial import NotConnected
 from weboid.net.response_parser import ResponseParser
 from weboid.net.watch import READ, WRITE, Watch
@@ -39,12 +38,12 @@ class HttpConnection:
     `is_open`: the socket is connected and the handshake done, so that later failures are failures of a connection.
     """
 
-    def __init__(self, host: str, context: ssl.SSLContext | None, watch: Watch, deadlines: Deadlines) -> None:
+    def __init__(self, host: str, context: ssl.SSLContext | None, watch: Watch) -> None:
         self.is_open = False
         self.is_closed = False
         self._loop = watch.loop
         self._watch = watch
-        self._deadlines = deadlines
+        self._deadlines = watch.deadlines
         self._host = host
         self._context = context
         self._sock: socket.socket | None = None

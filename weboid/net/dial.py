@@ -13,6 +13,7 @@ import ssl
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from functools import partial
+from math import inf
 from pathlib import Path
 from time import monotonic
 from typing import Final, TypeVar
@@ -84,12 +85,13 @@ class Dial:
         self._more = more
         self._errors: list[Exception] = []
         self._open: dict[int, socket.socket] = {}
-        self._timer: asyncio.TimerHandle | None = None
+        self._next_at = inf
+        """When the next address is tried as well, by the loop's time."""
         self._finding: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
         """Tries the next allowed address; if there is none, looks for more addresses, or gives up."""
-        self._stop_timer()
+        self._next_at = inf
         while self._left:
             try:
                 self._dial(self._left.popleft())
@@ -97,7 +99,8 @@ class Dial:
                 self._errors.append(error)
                 continue
             if self._left or self._more:
-                self._timer = self._loop.call_later(STAGGER_S, self.begin)
+                self._next_at = self._loop.time() + STAGGER_S
+                self._watch.deadlines.add(self, self._next_at)
             return
         if self._more:
             more, self._more = self._more, None
@@ -105,9 +108,14 @@ class Dial:
         elif not self._open and self._finding is None:
             self._failed(NotConnected(self._errors))
 
+    def expire(self) -> None:
+        """Tries the next address as well, unless what was waited for has come."""
+        if self._next_at <= self._loop.time():
+            self.begin()
+
     def close(self) -> None:
         """Cancels all attempts under way."""
-        self._stop_timer()
+        self._next_at = inf
         if self._finding:
             self._finding.cancel()
         for fd, sock in self._open.items():
@@ -155,11 +163,6 @@ class Dial:
             self._errors.append(error)
         self._finding = None
         self.begin()
-
-    def _stop_timer(self) -> None:
-        if self._timer:
-            self._timer.cancel()
-            self._timer = None
 
 
 class Dialer:

@@ -21,7 +21,6 @@ from weboid.config import NetConfig
 from weboid.core.url.hosts import is_ip
 from weboid.mechanism.bounded import BoundedMap
 from weboid.net.connection import BODY_S, HttpConnection
-from weboid.net.deadlines import Deadlines
 from weboid.net.dial import KEEP_ALIVE_S, Dial, NotConnected, ipv6_is_routed, trusting_context
 from weboid.net.dns import Resolver
 from weboid.net.exchange import MostBytes, Reply, Request
@@ -95,7 +94,6 @@ class SocketEngine:
         """The same by origin."""
         self._open: set[HttpConnection] = set()
         self._watch = open_watch()
-        self._deadlines = Deadlines()
         self._sweeping: asyncio.TimerHandle | None = None
 
     def close(self) -> None:
@@ -103,7 +101,6 @@ class SocketEngine:
         for connection in list(self._open):
             connection.end(RuntimeError("the engine was closed"))
         self._drop_kept()
-        self._deadlines.close()
         self._watch.close()
 
     async def send(self, request: Request, timeout_s: float) -> Reply:
@@ -136,7 +133,7 @@ class SocketEngine:
         addresses, more = await self._addresses(request.host, end_at)
         open_at = min(self._loop.time() + self._settings.connect_s, end_at)
         tls = self._trusting_tls if request.trusting else self._tls
-        connection = HttpConnection(request.host, tls if request.is_tls else None, self._watch, self._deadlines)
+        connection = HttpConnection(request.host, tls if request.is_tls else None, self._watch)
         dial = Dial(
             self._guard,
             addresses,

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
+from weboid.net.deadlines import Deadlines
+
 READ: Final = 1
 WRITE: Final = 4
 """As in epoll(7)."""
@@ -24,6 +26,8 @@ class Watch:
 
     def __init__(self) -> None:
         self.loop = self._loop = asyncio.get_running_loop()
+        self.deadlines = Deadlines()
+        """Those of what is done with the sockets."""
 
     def set(self, fd: int, events: int, call: Call) -> None:
         """Watches a socket for READ, WRITE or both, instead of what it was watched for."""
@@ -41,6 +45,7 @@ class Watch:
 
     def close(self) -> None:
         """Calls nobody any more."""
+        self.deadlines.close()
 
 
 if sys.platform == "linux":
@@ -64,6 +69,7 @@ if sys.platform == "linux":
                 self._epoll.unregister(fd)
 
         def close(self) -> None:
+            super().close()
             if not self._epoll.closed:
                 self._loop.remove_reader(self._epoll.fileno())
                 self._epoll.close()
