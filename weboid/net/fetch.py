@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from math import inf
-from typing import Final, NamedTuple
+from typing import Final
 from urllib.parse import quote_from_bytes
 
 import ada_url
@@ -96,10 +96,9 @@ async def fetch_answer(
 
     `trusting`: any certificate is accepted (C-9). `spent_s`: seconds that the same check has taken before. With
     `may_read`, documents that only lead on are hops as well, as far as it allows to read them. `single`: redirects are
-    answers. In the answer `method`
-    is GET if HEAD was not enough, looked suspicious (C-11), or was not requested (`get_only`). Failures of servers are
-    values. Other errors (bugs of ours, a machine out of sockets, silent name servers) are raised unchanged: the caller
-    logs and counts them, and they count against no link.
+    answers. In the answer `method` is GET if HEAD was not enough, looked suspicious (C-11), or was not requested
+    (`get_only`). Failures of servers are values. Other errors (bugs of ours, a machine out of sockets, silent name
+    servers) are raised unchanged: the caller logs and counts them, and they count against no link.
     """
     if not str(url).startswith(_SCHEMES):
         raise ValueError(f"{url} is not for HTTP")
@@ -108,37 +107,25 @@ async def fetch_answer(
         url = normal(path.replace("%5C", "/") + mark + query)  # browsers take a backslash for a slash (WHATWG URL)
     walk = _Walk(session, url, turn, referrer, trusting, manner, spent_s, may_read, single)
     if single:
-        return (await walk.follow(single.method)).answer
+        return await walk.follow(single.method)
     if not get_only:
         head = await walk.follow("HEAD")
         if _is_believed(head):
-            return (await walk.follow("GET")).answer if needs_body(head.answer) else head.answer
-        if head.answer.fault is Reason.REDIRECT_BROKEN or head.answer.code in _FOLLOWED:
+            return await walk.follow("GET") if needs_body(head) else head
+        if head.fault is Reason.REDIRECT_BROKEN or head.code in _FOLLOWED:
             # The redirects themselves are in doubt, so GET starts again from the first URL.
             walk = _Walk(session, url, turn, referrer, trusting, manner, walk.seconds, may_read, single)
-        answer = replace((await walk.follow("GET")).answer, head_failed=True)
-        if answer.fault is Reason.OUR_LIMIT and (head.answer.fault, head.answer.final) == (
-            Reason.TIMEOUT,
-            answer.final,
-        ):
+        answer = replace(await walk.follow("GET"), head_failed=True)
+        if answer.fault is Reason.OUR_LIMIT and (head.fault, head.final) == (Reason.TIMEOUT, answer.final):
             return replace(answer, fault=Reason.TIMEOUT)
         return answer
-    return (await walk.follow("GET")).answer
+    return await walk.follow("GET")
 
 
-class _End(NamedTuple):
-    """The end of a walk; `reached` as in Fault, and always true with a code."""
-
-    answer: RawResponse
-    reached: bool
-
-
-def _is_believed(head: _End) -> bool:
-    """Returns whether the answer to HEAD needs no GET (C-1). Failures and refusals are too often about the method only
-    (D-58)."""
-    answer = head.answer
+def _is_believed(answer: RawResponse) -> bool:
+    """Returns whether the answer to HEAD needs no GET (C-1): failures are too often about the method only (D-58)."""
     if answer.fault is not None:
-        return not head.reached and answer.fault is not Reason.REDIRECT_BROKEN
+        return not answer.reached and answer.fault is not Reason.REDIRECT_BROKEN
     assert answer.code is not None
     if 200 <= answer.code <= 299:
         return answer.code in (204, 205) or {"content-type", "content-length"} <= answer.headers.keys()
@@ -174,7 +161,7 @@ class _Walk:
         self._cookies = CookieJar()
         self._visited: set[tuple[str, str, str]] = set()
 
-    async def follow(self, method: str) -> _End:
+    async def follow(self, method: str) -> RawResponse:
         """Follows redirects from the current URL; a second call requests the last URL again, by another method."""
         while True:
             reply = await self._reply(method)
@@ -205,9 +192,9 @@ class _Walk:
                 return self._end(method, reply if is_redirect else Fault(Reason.TOO_MANY_REDIRECTS))
             self._go(target)
 
-    def _forward(self, method: str, end: _End) -> str | None:
+    def _forward(self, method: str, end: RawResponse) -> str | None:
         """The URL to which a document only leads on; None if it is the page, or leads back to where we were."""
-        forward = forward_in(end.answer)
+        forward = forward_in(end)
         target = _target(self._url, forward, self._session.bare) if forward else None
         if not isinstance(target, str) or len(target) > MAX_URL or not target.startswith(_SCHEMES):
             return None
@@ -276,15 +263,14 @@ class _Walk:
         host = self._host if url == self._url else parse(url, self._session.bare).host
         return method, url, self._cookies.header(host, COOKIES_CHARS if self._manner is Manner.PLAIN else COOKIE_CHARS)
 
-    def _end(self, method: str, result: Reply | Fault) -> _End:
+    def _end(self, method: str, result: Reply | Fault) -> RawResponse:
         start, normal, hops, seconds = self._start, self._normal, tuple(self._hops), self.seconds
         if isinstance(result, Fault):
-            fault = RawResponse(start, normal, method, fault=result.reason, hops=hops, seconds=seconds)
-            return _End(fault, result.reached)
+            fault, reached = result.reason, result.reached
+            return RawResponse(start, normal, method, fault=fault, hops=hops, seconds=seconds, reached=reached)
         code, headers, body, reading = result.code, result.headers, result.body, result.reading
         bare = self._manner is Manner.FEWEST
-        got = RawResponse(start, normal, method, code, None, hops, headers, body, seconds, bare=bare, reading=reading)
-        return _End(got, reached=True)
+        return RawResponse(start, normal, method, code, None, hops, headers, body, seconds, bare=bare, reading=reading)
 
 
 class CookieJar:

@@ -27,7 +27,7 @@ class RawResponse(Struct, frozen=True, dict=True):
     """The last response of one check. Exactly one of `code` and `fault` is set.
 
     `final` is the URL that gave this response or fault; `headers` has lower-case names with the first value of each,
-    bounded in number and size; `body` is the bounded beginning of the body, empty after HEAD.
+    bounded in number and size; `body` is the bounded beginning of the body, empty after HEAD. `reached`: as in a Fault.
     """
 
     url: str
@@ -45,6 +45,7 @@ class RawResponse(Struct, frozen=True, dict=True):
     """It was requested with the fewest headers, after a 431 (U-4)."""
     reading: MarkupReader | None = None
     """What was read of the document while it arrived."""
+    reached: bool = True
 
     @cached_property
     def document(self) -> Document:

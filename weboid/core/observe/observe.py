@@ -185,11 +185,10 @@ def _is_document(answer: RawResponse) -> bool:
 
 def _is_content(answer: RawResponse, code: int) -> bool:
     """True if an answer with a failure code is clearly the content itself (U-5): never 404 or 410 with a text."""
-    size_kib = _length_kib(answer)
     if _is_document(answer):
         # A 5xx is taken for content only with a Server header: gateways answer without one (U-5).
         return 400 <= code <= 499 or "server" in answer.headers
-    return 400 <= code <= 499 and size_kib is not None and size_kib > _ERROR_PAGE_KIB
+    return 400 <= code <= 499 and (_length_kib(answer) or 0) > _ERROR_PAGE_KIB
 
 
 def _length_kib(answer: RawResponse) -> int | None:
