@@ -21,7 +21,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from itertools import product
 from time import sleep
-from typing import Final, NamedTuple
+from typing import IO, Final, NamedTuple, cast
 
 import uvloop
 
@@ -134,9 +134,8 @@ class _Bench:
             running.append(process)
         sleep(_SETTLE_S)
         for process, crowd in zip(running, (reader, *crowds), strict=True):
-            assert process.stdin
-            process.stdin.write(json.dumps(asdict(crowd)).encode())
-            process.stdin.close()
+            with cast(IO[bytes], process.stdin) as pipe:
+                pipe.write(json.dumps(asdict(crowd)).encode())
             process.stdin = None
         return [Outcome(**json.loads(process.communicate()[0])) for process in running]
 
