@@ -7,10 +7,10 @@
 WITH asked AS (
     SELECT key, cost * make_interval(secs => %(unit_s)s::float8) AS worth
     FROM unnest(%(keys)s::bytea[], %(costs)s::int[]) AS asked (key, cost)
-    ORDER BY key
 ), spent AS (
     INSERT INTO throttle AS known (key, free)
     SELECT key, statement_timestamp() + worth FROM asked
+    ORDER BY key
     ON CONFLICT (key) DO UPDATE
     SET free = greatest(known.free, clock_timestamp()) + (excluded.free - statement_timestamp())
     WHERE known.free + (excluded.free - statement_timestamp())
