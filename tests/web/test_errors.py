@@ -1,9 +1,9 @@
 import asyncio
 import logging
+from typing import Never
 from unittest.mock import Mock
 
 import pytest
-from aiohttp import web
 from aiohttp.test_utils import make_mocked_request
 from support.webservice import Site
 
@@ -39,12 +39,12 @@ async def test_refusals_are_sent_a_few_in_a_turn_of_the_loop_and_in_their_order(
 
 
 async def test_wrong_requests_are_answered_a_few_in_a_turn_of_the_loop() -> None:
-    async def fail(*_: object) -> web.StreamResponse:
+    async def fail(*_: object) -> Never:
         raise Problem(400, "method")
 
     middleware, counts = Errors(fail).middleware, {0}
     asked = [make_mocked_request("GET", "/api/page", writer=Mock(output_size=0)) for _ in range(REQUESTS)]
-    tasks = [asyncio.create_task(middleware(each, fail)) for each in asked]
+    tasks = [asyncio.ensure_future(middleware(each, fail)) for each in asked]
     while not all(task.done() for task in tasks):
         counts.add(sum(task.done() for task in tasks))
         await asyncio.sleep(0)
