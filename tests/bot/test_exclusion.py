@@ -44,3 +44,4 @@ def test_an_address_at_the_end_of_another_or_behind_a_bracket_and_a_comment_is_l
     for text in (f"[<!-- x -->{URL} A]", f"[web.archive.org/web/2012/{URL} A]", f"web.archive.org/web/2012/{URL}"):
         assert repaired(text) == text
         assert repaired(f"{text} [{URL} A]").startswith(f"{text} [{URL} A] {{{{webarchive|")
+    assert "webarchive" in repaired(f"[{'<!---->' * 40}no end {URL} A]")  # at once

@@ -27,7 +27,7 @@ _DEPRECATED: Final = {
 """Parameters of archive templates, letters only, for services to which nobody may be sent (A-2)."""
 _IN_ADDRESS: Final = re.compile(r"://|\[//")
 """In templates that are no citations here, ``|url=`` makes a link, too, which the reader takes for an option."""
-_GOES_ON: Final = re.compile(r"(?:\w/|\[(?:<!--.*?-->)+)$", re.DOTALL)
+_GOES_ON: Final = re.compile(r"(?:\w/|\[(?:<!--(?:(?!-->).)*+-->)++)$", re.DOTALL)
 """Before an address that ends another one without a scheme, or that is in brackets which hold a comment, too."""
 _LONGEST_COMMENT: Final = 300
 _EDITABLE: Final = frozenset({Enclosure.TEXT, Enclosure.CAPTION})
