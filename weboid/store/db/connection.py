@@ -25,7 +25,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg.rows import TupleRow
 from psycopg.types.array import ListDumper
 
-from weboid.errors import StoreError
+from weboid.errors import StoreAway, StoreError
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +49,15 @@ _WORKING: Final = frozenset({"active", "fastpath function call", "disabled", Non
 _ADVICE: Final = (
     "write host=… user=… password='…' dbname=…, or postgresql://…, with %25, %40 and %2F for %, @ and / of a password"
 )
+_OPERATORS_MISTAKES: Final = (
+    "password authentication failed",
+    "no password supplied",
+    "no pg_hba.conf entry",
+    "does not exist",
+    "is not permitted to log in",
+    "permission denied for database",
+)
+"""Messages at the start after which waiting is in vain: libpq does not give the code of such an error."""
 _QUOTED: Final = re.compile(r"[\"'].*[\"']", re.DOTALL)
 """Parts of an address in a message of libpq or its driver; greedy, as a password may have quotes, too."""
 _PORTS: Final = re.compile(r"[0-9]{0,5}(,[0-9]{0,5})*")
@@ -64,7 +73,7 @@ def read_address(dsn: str) -> Mapping[str, Any]:
     try:
         parts = conninfo_to_dict(dsn)
     except psycopg.ProgrammingError as error:
-        raise refused_address(error) from None
+        raise _refused_address(error) from None
     # What follows an @ or / that is not escaped is read as host and port, and would be shown as those.
     if "@" in str(parts.get("host", "")):
         raise _unusable("there is an @ in the name of the host")
@@ -73,7 +82,7 @@ def read_address(dsn: str) -> Mapping[str, Any]:
     return parts
 
 
-def refused_address(error: psycopg.ProgrammingError) -> StoreError:
+def _refused_address(error: psycopg.ProgrammingError) -> StoreError:
     """The error for an address that the driver does not take (D-421)."""
     return _unusable(_QUOTED.sub('"…"', str(error).strip()))
 
@@ -91,6 +100,33 @@ def limited(dsn: str) -> str:
 def first_line(error: BaseException) -> str:
     """The message of an error, without the lines that libpq adds to explain it."""
     return str(error).strip().split("\n", 1)[0]
+
+
+async def try_address(dsn: str) -> None:
+    """Connects once, because a pool does not report the reason of a failure and goes on trying.
+
+    Raises StoreAway if the database cannot be reached, and StoreError if it refuses us.
+    """
+    address = limited(dsn)
+    try:
+        connection = await AsyncConnection.connect(address)
+    except psycopg.ProgrammingError as error:
+        raise _refused_address(error) from None
+    except psycopg.Error as error:
+        reason = first_line(error)
+        if any(mistake in reason for mistake in _OPERATORS_MISTAKES):
+            raise StoreError(f"the database {_place(dsn)} refuses us: {reason}; fix WEBOID_DATABASE") from error
+        raise StoreAway(
+            f"cannot reach the database {_place(dsn)}: {reason}; "
+            "is it running? Fix WEBOID_DATABASE, or leave it empty to use the embedded database"
+        ) from error
+    await connection.close()
+
+
+def _place(dsn: str) -> str:
+    """The place of the database, for messages: never the password."""
+    parts = read_address(dsn)
+    return f"{parts.get('dbname', '')!r} at {parts.get('host') or 'the local socket'}"
 
 
 class ImpatientConnection(AsyncConnection[TupleRow]):

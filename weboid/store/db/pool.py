@@ -13,7 +13,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 import psycopg
-from psycopg import AsyncConnection
 from psycopg.errors import (
     ActiveSqlTransaction,
     DeadlockDetected,
@@ -30,14 +29,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from weboid import __version__
 from weboid.errors import StoreAway, StoreConflict, StoreError
 from weboid.mechanism.disturbance import Disturbance
-from weboid.store.db.connection import (
-    ArrayDumper,
-    ImpatientConnection,
-    first_line,
-    limited,
-    read_address,
-    refused_address,
-)
+from weboid.store.db.connection import ArrayDumper, ImpatientConnection, first_line, limited, try_address
 from weboid.store.db.shards import adopt
 from weboid.store.db.statements import Connection as Connection
 from weboid.store.db.statements import fetch_value, statements
@@ -76,15 +68,6 @@ _OTHER_SESSION: Final = (InvalidSqlStatementName, DuplicatePreparedStatement, Re
 _CONFLICTS: Final = (DeadlockDetected, SerializationFailure)
 """Errors of a database that is well, and has ended our transaction for another's (SQLSTATE 40P01, 40001)."""
 _COUNTING_S: Final = 1.0
-_OPERATORS_MISTAKES: Final = (
-    "password authentication failed",
-    "no password supplied",
-    "no pg_hba.conf entry",
-    "does not exist",
-    "is not permitted to log in",
-    "permission denied for database",
-)
-"""Messages at the start after which waiting is in vain: libpq does not give the code of such an error."""
 
 
 class Pool(AsyncConnectionPool[Connection]):
@@ -374,7 +357,7 @@ async def open_pool(
     connection gets a StoreAway. `away` hears when the database is away and when it no longer is. Raises StoreAway at
     once if the database cannot be reached, and StoreError if it refuses us.
     """
-    await _try(dsn)
+    await try_address(dsn)
     name = f"weboid {__version__} {part}".strip()
     pool: Pool = Pool(
         limited(dsn),
@@ -397,27 +380,3 @@ async def open_pool(
 async def _reset(connection: Connection) -> None:
     """Ends autocommit mode, so that the next task gets the connection in a transaction."""
     await connection.set_autocommit(False)
-
-
-async def _try(dsn: str) -> None:
-    """Connects once, because a pool does not report the reason of a failure and goes on trying."""
-    address = limited(dsn)
-    try:
-        connection = await AsyncConnection.connect(address)
-    except psycopg.ProgrammingError as error:
-        raise refused_address(error) from None
-    except psycopg.Error as error:
-        reason = first_line(error)
-        if any(mistake in reason for mistake in _OPERATORS_MISTAKES):
-            raise StoreError(f"the database {_place(dsn)} refuses us: {reason}; fix WEBOID_DATABASE") from error
-        raise StoreAway(
-            f"cannot reach the database {_place(dsn)}: {reason}; "
-            "is it running? Fix WEBOID_DATABASE, or leave it empty to use the embedded database"
-        ) from error
-    await connection.close()
-
-
-def _place(dsn: str) -> str:
-    """The place of the database, for messages: never the password."""
-    parts = read_address(dsn)
-    return f"{parts.get('dbname', '')!r} at {parts.get('host') or 'the local socket'}"
