@@ -185,13 +185,8 @@ _LIMITED = "from weboid.cli.processes.process import raise_open_files; print(rai
 
 
 def test_where_few_files_may_be_open_one_connection_is_left_and_reported() -> None:
-    printed = subprocess.run(
-        ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", sys.executable, "-c", _LIMITED],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
+    limited = ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", sys.executable, "-c", _LIMITED]
+    printed = subprocess.run(limited, capture_output=True, text=True, check=True, timeout=60)
     assert printed.stdout == "1\n"
     assert printed.stderr == "weboid: only 1 of 1000 connections fit into 64 open files (ulimit -n)\n"
 

@@ -20,14 +20,8 @@ def test_the_example_of_the_readme_runs_and_its_files_have_the_name_of_the_appli
     assert example
     place = server_folder / "example"
     place.mkdir(mode=0o711)
-    run = subprocess.run(
-        [sys.executable, "-c", example[1]],
-        cwd=place,
-        env=os.environ | {"PYTHONPATH": str(_PACKAGE.parents[1])},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    program, env = [sys.executable, "-c", example[1]], os.environ | {"PYTHONPATH": str(_PACKAGE.parents[1])}
+    run = subprocess.run(program, cwd=place, env=env, capture_output=True, text=True, check=True)
     assert run.stdout == "('notes', 'notes')\n"
     folder = Folder.of(place / "data", app=Application("notes"))
     assert "# Notes's map" in (folder.cluster / "pg_ident.conf").read_text()

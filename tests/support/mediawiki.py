@@ -128,14 +128,10 @@ class MediaWiki:
     def run(self, script: str, *arguments: str | Path, text: str = "") -> str:
         """Runs a maintenance script with `text` as input; returns what it prints, raises RuntimeError if it fails."""
         runner = self._tree / "maintenance" / "run.php"
+        program = ["php", *_COMPILED, f"-dopcache.file_cache={self._compiled()}", runner, script, *arguments]
+        env = {**os.environ, **self._environ()}
         done = subprocess.run(
-            ["php", *_COMPILED, f"-dopcache.file_cache={self._compiled()}", runner, script, *arguments],
-            input=text,
-            env={**os.environ, **self._environ()},
-            capture_output=True,
-            text=True,
-            timeout=_SCRIPT_S,
-            check=False,
+            program, input=text, env=env, capture_output=True, text=True, timeout=_SCRIPT_S, check=False
         )
         if done.returncode:
             raise RuntimeError(f"{script}: {(done.stdout + done.stderr)[-2000:]}")

@@ -141,12 +141,8 @@ class Tool:
         """Makes the image, as the build service does by the repository: git's files, what requirements.txt names."""
         if shutil.which("git") is None or not (REPOSITORY / ".git").exists():
             pytest.skip("this is no checkout of git")
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=REPOSITORY,
-            check=True,
-            stdout=PIPE,
-        )
+        files = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(files, cwd=REPOSITORY, check=True, stdout=PIPE)
         for name in filter(None, listed.stdout.decode().split("\0")):
             if (REPOSITORY / name).is_file():
                 (self.checkout / name).parent.mkdir(parents=True, exist_ok=True)
