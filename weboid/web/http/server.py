@@ -16,7 +16,7 @@ from typing import Any, Final
 from aiohttp import StreamReader, hdrs, web
 from aiohttp.http_exceptions import InvalidURLError
 
-from weboid.web.http.listening import Acceptor, open_listeners, url_of
+from weboid.web.http.listening import Acceptor, open_listeners, reserve_files, url_of
 from weboid.web.http.respond import HEADERS, OPEN_TO_ALL
 from weboid.web.request.parameters import MOST_QUERY
 
@@ -74,10 +74,9 @@ async def open_site(
         assert runner.server
         connections = _Connections(runner.server, most_connections, timeouts)
         runner.server.request_factory = connections.noting(runner.server.request_factory)
-        accepting += [
-            Acceptor(each, connections.has_room, connections.open)
-            for each in listeners or await open_listeners(host, port)
-        ]
+        listeners = listeners or await open_listeners(host, port)
+        reserve_files(listeners[0], most_connections)
+        accepting += [Acceptor(each, connections.has_room, connections.open) for each in listeners]
         yield url_of(accepting[0].listener)
     finally:
         for each in accepting:

@@ -1,0 +1,15 @@
+import subprocess
+import sys
+
+_CROWD = """
+import os, resource, socket; from pathlib import Path; from weboid.web.http.listening import reserve_files
+resource.setrlimit(resource.RLIMIT_NOFILE, (2_000, 2_000)); listener = socket.socket()
+for most in (1_000, 3_000): reserve_files(listener, most)
+print(len(os.listdir("/proc/self/fd")), *Path("/proc/self/status").read_text().partition("FDSize:")[2].split()[:1])
+"""
+
+
+def test_the_system_has_room_for_a_crowd_before_it_comes() -> None:
+    """As many as are allowed: no error where more are wanted."""
+    ran = subprocess.run([sys.executable, "-c", _CROWD], capture_output=True, text=True, check=True)
+    assert [int(number) for number in ran.stdout.split()] == [5, 1_024]
