@@ -80,7 +80,7 @@ LINES: Final = {
     "web/api": 1_177,
     "web/formats": 1_015,
     "web/health": 1_202,
-    "web/http": 1_652,
+    "web/http": 1_663,
     "web/identity": 974,
     "web/pages": 2_071,
     "web/people": 1_566,

@@ -26,10 +26,10 @@ log = logging.getLogger(__name__)
 
 _HTTP_KEYS: Final = {405: "method", 400: "request", 413: "too-long", 414: "too-long"}
 _REFUSALS: Final = (429, 503)
-_HELD_S: Final = 0.1
+_HELD_S: Final = 0.05
 """For so long refusals are held back: some callers come again at once (O-8)."""
 _SENT: Final = 4
-"""Errors sent in one turn of the loop, so that answers are made next to them."""
+"""Errors made and sent in one turn of the loop, so that answers are made next to them."""
 _TYPES: Final = {each: payload_format(each).content_type for each in (Format.JSON, Format.XML)} | {
     Format.HTML: html.CONTENT_TYPE,
     Format.JS: SCRIPT_TYPE,
@@ -85,18 +85,16 @@ class Errors:
             try:
                 return await handler(request)
             except Exception as error:
-                response = await self._answer_to(request, error)
+                problem = _problem_of(error, request)
+                if problem.http == 500:
+                    log.error("an answer to %r failed", request.path, exc_info=error)
                 error.__traceback__ = None  # it holds the request, which holds the error where there is no such address
-            await (self._held if response.status in _REFUSALS else self._paced).wait()
-            return response
+                await (self._held if problem.http in _REFUSALS else self._paced).wait()
+                return await self._answer_to(request, problem, error)
 
         return errors
 
-    async def _answer_to(self, request: web.Request, error: Exception) -> web.Response:
-        has_gone = request.transport is None or request.transport.is_closing()
-        problem = _problem_of(error, request.path[:_MOST_SHOWN], has_gone=has_gone)
-        if problem.http == 500:
-            log.error("an answer to %r failed", request.path, exc_info=error)
+    async def _answer_to(self, request: web.Request, problem: Problem, error: Exception) -> web.Response:
         if request.writer.output_size > 0:
             # An answer that has been sent in part can only be broken off: an error would be in the middle of a file.
             raise ConnectionResetError("a part of the answer has been sent already") from error
@@ -136,8 +134,9 @@ def _payload_of(problem: Problem, say: Messages) -> dict[str, Any]:
     return {"version": VERSION, "error": {"key": problem.key, "text": text}}
 
 
-def _problem_of(error: Exception, path: str, *, has_gone: bool) -> Problem:
+def _problem_of(error: Exception, request: web.Request) -> Problem:
     """The problem to report for an exception. If the caller has gone, a broken connection is not an error of ours."""
+    has_gone = request.transport is None or request.transport.is_closing()
     match error:
         case Problem():
             return error
@@ -148,7 +147,7 @@ def _problem_of(error: Exception, path: str, *, has_gone: bool) -> Problem:
         case web.RequestPayloadError() | ConnectionError() if has_gone:
             return Problem(400, "request")
         case web.HTTPNotFound():
-            return Problem(404, "no-such-address", path)
+            return Problem(404, "no-such-address", request.path[:_MOST_SHOWN])
         case web.HTTPException() if error.status in _HTTP_KEYS:
             return Problem(error.status, _HTTP_KEYS[error.status])
         case web.HTTPException() if error.status < 500:
