@@ -111,10 +111,10 @@ def dsn_of(config: Config) -> str:
 
 @contextmanager
 def transfer(console: Console) -> Iterator[Show]:
-    """A progress bar in bytes, on standard error."""
+    """A progress bar in bytes, on standard error if that is a terminal."""
     words = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
     columns = (*words, BarColumn(), DownloadColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=is_json()) as shown:
+    with Progress(*columns, console=console, disable=is_json() or not console.is_terminal) as shown:
         task = shown.add_task("", total=None)
 
         def show(doing: str, done: int, total: int) -> None:
