@@ -3,9 +3,10 @@ them, and walk no live reads (robots.txt, RFC 9309).
 """
 
 import itertools
+from pathlib import Path
 
 from protego import Protego
-from support.webservice import Site
+from support.webservice import Site, open_service
 
 from weboid.config import PROJECT_CONTACT
 
@@ -32,22 +33,21 @@ async def test_the_policy_tells_the_limits_that_are_configured(site: Site) -> No
     assert "up to 50 per request, or 500 in a form" in body
 
 
-async def test_site_owners_have_somebody_to_write_to_also_where_no_contact_is_configured(site: Site) -> None:
+async def test_site_owners_read_whom_to_write_to_and_what_robots_txt_may_forbid(
+    site: Site, database: str, tmp_path: Path
+) -> None:
     body = await site.text("/bot")
     assert site.config.contact == ""
     assert f'<code dir="ltr">{PROJECT_CONTACT}</code>' in body
+    async with open_service(database, tmp_path, environ={"WEBOID_CRAWL_STRICT": "1"}) as strict:
+        assert [" is checked all the same." in page for page in (body, await strict.text("/bot"))] == [True, False]
 
 
 async def test_robots_may_fetch_what_explains_and_nothing_that_reads_a_wiki_or_the_store(site: Site) -> None:
     status, body, response = await site.fetch("/robots.txt")
     assert (status, response.headers["Content-Type"].partition(";")[0]) == (200, "text/plain")
-    for path, allowed in [
-        ("/", True),
-        ("/help", True),
-        ("/static/weboid-0123456789abcdef.css", True),
-        ("/?dbname=dewiki@WMF&title=A", False),
-        ("/externalLinkInfo?dbname=dewiki@WMF&pageid=1", False),
-        ("/api/page?dbname=dewiki@WMF&pageid=1", False),
-        ("/search", False),
-    ]:
-        assert Protego.parse(body).can_fetch(f"https://weboid.demo{path}", "Googlebot") is allowed, path
+    page = "dbname=dewiki@WMF&pageid=1"
+    allowed = ("/", "/help", "/static/weboid-0123456789abcdef.css")
+    for path in (*allowed, "/?dbname=dewiki@WMF&title=A", f"/externalLinkInfo?{page}", f"/api/page?{page}", "/search"):
+        can_fetch = Protego.parse(body).can_fetch(f"https://weboid.demo{path}", "Googlebot")
+        assert can_fetch is (path in allowed), path

@@ -53,7 +53,7 @@ class AboutPages:
             "bot.html",
             user_agent=net.user_agent,
             contact=self.config.contact or PROJECT_CONTACT,
-            delay_s=int(self.config.crawl.delay),
+            crawl=self.config.crawl,
             body_kib=max(net.body_bytes, net.text_bytes) // 1024,
         )
 
