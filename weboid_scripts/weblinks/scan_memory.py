@@ -16,7 +16,7 @@ from weboid_scripts.journal.journal_file import JournalFile
 AGAIN: Final = timedelta(days=7)
 """A link that did not fail is not scanned again before."""
 AGAIN_FAILED: Final = timedelta(days=3)
-"""Nor one that failed."""
+"""Nor one that failed and is not dead yet."""
 DEAD_AFTER: Final = 3
 """Failures in a row that make a link dead by the rule of three in nine days."""
 _NO_PROOF: Final = frozenset(reason.word for reason in NO_PROOF)
@@ -69,7 +69,7 @@ class Scan:
 
     def is_due(self, now: datetime) -> bool:
         """True if it may be scanned again; after a moment in the future, which a clock that was wrong has left, too."""
-        again = AGAIN_FAILED if self.outcome is Outcome.FAILING else AGAIN
+        again = AGAIN_FAILED if self.outcome is Outcome.FAILING and not self.is_dead else AGAIN
         return not self.scanned <= now < self.scanned + again
 
 

@@ -1,7 +1,7 @@
 """Scans links now, by Weboid's own checker: a request a second at each domain, the domains in parallel (B-3).
 
-A link is not scanned again within seven days, or three if it failed. What scans found is kept in ``scan_memory``.
-Where nothing can be concluded (no network, a host that must not be contacted), nothing is noted.
+A link is not scanned again within seven days, or three after its first and its second failure. What scans found is kept
+in ``scan_memory``. Where nothing can be concluded (no network, a host that must not be contacted), nothing is noted.
 """
 
 import asyncio
