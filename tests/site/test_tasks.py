@@ -149,7 +149,7 @@ async def test_a_task_goes_on_after_its_process_was_stopped_and_loads_nothing_tw
     pages = {"/": linked(*(f"/{number}" for number in range(80)))} | {f"/{number}": "x" for number in range(80)}
     async with serve(script_of(pages)) as site:
         task = await _order(pool, site.url("/"))
-        async with _robot(pool, delay=0.03):
+        async with _robot(pool, delay=0.03, queue="depth"):
             await _until(pool, task, lambda found: found.progress.get("pages", 0) > 20)
         assert (await _until(pool, task, lambda _: True)).state == "running"
         before = len(site.asked)
@@ -157,6 +157,7 @@ async def test_a_task_goes_on_after_its_process_was_stopped_and_loads_nothing_tw
             ended = await _ended(pool, task)
         assert (ended.state, ended.progress["pages"]) == ("finished", 81)
         targets = [each.target for each in site.asked if each.target != "/robots.txt"]
+        assert targets[:2] == ["/", "/79"], "the last link first, as configured"
         assert before < len(site.asked)
         assert len(targets) - len(set(targets)) <= 10, "what was in flight"
         async with pool.connection() as conn:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from weboid.config.values import Address, Network, Port, Ports, Source, Table, Title, Workers
+from weboid.config.values import Address, Network, Port, Ports, Queue, Source, Table, Title, Workers
 from weboid.core.archive.configured import configured
 from weboid.core.archive.services import ArchiveService
 from weboid.core.record.policy import DEFAULT, Policy
@@ -217,6 +217,8 @@ class RobotConfig:
     """Tasks under way at once, at most."""
     pages: int = 50_000
     """Documents that one loads, at most."""
+    queue: Queue = "fair"
+    """The order in which a task loads documents: fair = those that were found first, depth = those found last."""
 
 
 @dataclass(frozen=True, slots=True)

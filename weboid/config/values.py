@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Annotated, Any, Final, get_origin
+from typing import Annotated, Any, Final, Literal, get_origin
 
 import msgspec
 from msgspec import Meta
@@ -22,6 +22,7 @@ Workers = Annotated[int, Meta(ge=1, le=MOST_WORKERS, description=f"a whole numbe
 Address = Annotated[str, Meta(pattern=r"^(https?://.*)?\Z", description="an address, such as https://example.org/path")]
 Source = Annotated[str, Meta(pattern=r"^(api|replica)\Z", description="api or replica")]
 """The ways of reading a wiki's pages (L-2)."""
+Queue = Annotated[Literal["fair", "depth"], Meta(description="fair or depth")]
 Title = Annotated[str, Meta(pattern=r"^[^|#<>\[\]{}\n]*\Z", description="the title of a page, or empty")]
 Table = Annotated[dict[str, Any], Meta(description='a table, such as {"namespaces": [0]}')]
 

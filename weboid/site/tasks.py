@@ -132,6 +132,7 @@ class RobotTasks:
                 RulesOfOrigins(self._turn),
                 memory,
                 wanted.checks_fragments,
+                queue=self.config.queue,
                 turn=self._turn,
                 slow=self.turns.slow,
             )

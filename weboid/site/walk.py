@@ -24,7 +24,7 @@ from weboid.net.dns import LookupFailed
 from weboid.net.fetch import Single, Turn, fetch_answer
 from weboid.robot.orders import Orders
 from weboid.robot.plugins import RobotLink
-from weboid.robot.queues import WantedDocument
+from weboid.robot.queues import QueueOrder, WantedDocument
 from weboid.robot.robot import Robot
 from weboid.robot.task import Loaded, OutgoingLink, Task
 from weboid.site.externals import Externals, judged
@@ -70,6 +70,7 @@ class SiteWalk:
     fragments: bool = False
     """Whether what a # names is looked for."""
     loaders: int = 10
+    queue: QueueOrder = "fair"
     turn: Turn = at_once
     """Waits for a host where others ask it, too; its pauses of its own the walk keeps itself."""
     slow: Callable[[str, float], object] = lambda host, pause_s: None
@@ -90,7 +91,7 @@ class SiteWalk:
         self.ledger = Ledger(self._emit)
         self.task: Task | None = None
         self._recall = Recall(self.memory, with_anchors=self.fragments)
-        self._robot = Robot(is_cached=self._recall.has)
+        self._robot = Robot(self.queue, self._recall.has)
         self._paces: dict[Url, HostPace] = {}
         """Of each origin."""
         self._moved = asyncio.Event()
