@@ -79,13 +79,11 @@ def test_a_user_id_without_an_account_has_no_home(tmp_path: Path, monkeypatch: p
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.chdir(tmp_path)
     environ = {"XDG_CONFIG_DIRS": str(tmp_path)}
-    assert places(environ) == [
-        Path("weboid.toml"),
-        tmp_path / "weboid" / "weboid.toml",
-        Path("/etc/weboid/weboid.toml"),
-    ]
+    ours = tmp_path / "weboid" / "weboid.toml"
+    assert places(environ) == [Path("weboid.toml"), ours, Path("/etc/weboid/weboid.toml")]
     assert load_config(None, environ, search=True).data == Path("/var/lib/weboid")
-    assert default_data({"XDG_DATA_HOME": str(tmp_path)}) == tmp_path / "weboid"
+    monkeypatch.setattr("weboid.config.places._SYSTEM_DATA", tmp_path)  # which is there
+    assert default_data({"XDG_DATA_HOME": str(tmp_path / "own")}) == tmp_path / "own" / "weboid"
 
 
 @pytest.mark.parametrize(

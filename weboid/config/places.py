@@ -40,7 +40,7 @@ def default_data(environ: Mapping[str, str]) -> Path:
         return _SYSTEM_DATA
     home, chosen = _home(environ), _absolute(environ, "XDG_DATA_HOME")
     usual = home / ".local" / "share" / "weboid" if home else _SYSTEM_DATA
-    if chosen is None or (_is_there(usual.is_dir) and not _is_there((chosen / "weboid").is_dir)):
+    if chosen is None or (home and _is_there(usual.is_dir) and not _is_there((chosen / "weboid").is_dir)):
         return usual
     return chosen / "weboid"
 
