@@ -11,6 +11,7 @@ import pytest
 from support.settled import settle
 from support.webservice import DEAD, Site
 
+from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.url.link_kind import InterwikiLink
 from weboid.web.answer import query
 from weboid.wiki.source import PageLinks
@@ -30,6 +31,12 @@ HTML = """
 
 def examples(language: str, word: str) -> list[str]:
     return [text for text in re.findall(rf"```{language}\n(.*?)```", _DOC, re.DOTALL) if word in text]
+
+
+def test_every_reason_stands_in_the_row_of_its_outcome() -> None:
+    for outcome in Outcome:
+        (row,) = re.findall(rf"^\| (`.*) \| {outcome}[,:] .*\|$", _DOC, re.MULTILINE)
+        assert set(re.findall(r"`([\w-]+)`", row)) == {reason.word for reason in Reason if reason.outcome is outcome}
 
 
 async def test_the_example_in_python_finds_the_link_of_each_element(site: Site) -> None:

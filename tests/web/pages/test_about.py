@@ -18,19 +18,14 @@ async def test_a_page_that_explains_is_there_without_a_cookie(site: Site) -> Non
         assert not any(gap in body for gap in ("⧼", "(weboid-")), path
 
 
-async def test_help_tells_the_rule_by_which_links_are_called_dead(site: Site) -> None:
-    body = await site.text("/help")
-    assert "at least 3 in a row" in body
-    assert "at least 14 days if the server reports" in body
-    assert "at least 35 days if it cannot be reached (42 days if it reports a fault of its own)" in body
-
-
-async def test_the_policy_tells_the_limits_that_are_configured(site: Site) -> None:
-    body = await site.text("/policy")
+async def test_help_and_policy_say_the_rule_and_the_limits_that_are_configured(site: Site) -> None:
+    others = "at least 35 days if it cannot be reached (42 days if it reports a fault of its own)"
+    rule = ("at least 3 in a row", "at least 14 days if the server reports", others)
     web = site.config.web
-    assert f"{web.rate:,} units a minute" in body
-    assert f"up to {web.burst:,} at once" in body
-    assert "up to 50 per request, or 500 in a form" in body
+    units = (f"{web.rate:,} units a minute", f"up to {web.burst:,} at once", "up to 50 per request, or 500 in a form")
+    for path, said in (("/help", rule), ("/policy", units)):
+        body = await site.text(path)
+        assert [words for words in said if words not in body] == []
 
 
 async def test_site_owners_read_whom_to_write_to_and_what_robots_txt_may_forbid(
