@@ -106,12 +106,8 @@ def test_the_day_of_a_copy_is_written_like_the_days_of_its_citation_then_as_its_
         ("dewiki", "|datum=2013|abruf=1. Juni 2015", "7. Mai 2012"),
         ("ptwiki", "|acessodata=2015-06-01", "2012-05-07"),
     ]:
-        names = {
-            "enwiki": ("cite web", "title"),
-            "dewiki": ("Internetquelle", "titel"),
-            "ptwiki": ("Citar web", "título"),
-        }
-        before = f"{{{{{names[wiki][0]}|url={URL}|{names[wiki][1]}=A{given}}}}}"
+        name = {"enwiki": "cite web|title", "dewiki": "Internetquelle|titel", "ptwiki": "Citar web|título"}[wiki]
+        before = f"{{{{{name}=A|url={URL}{given}}}}}"
         assert f"={day}|" in repaired(before, wiki), before
     assert "=May 7, 2012|" in repaired(f"{{{{Use mdy dates}}}}{{{{cite web|url={URL}|title=A}}}}")
 

@@ -31,14 +31,18 @@ def test_links_are_found_where_readers_see_them() -> None:
         (f"See {_URL}.", [(_URL, None)]), (f"({_URL})", [(_URL, None)]), (f"{_URL}(c)", [(f"{_URL}(c)", None)]),
         (f"''{_URL}''", [(_URL, None)]), (f"{_URL}&lt;x", [(_URL, None)]), (f"{_URL}&amp;x", [(f"{_URL}&amp;x", None)]),
         (f"x{_URL}", []), ("http://. ", []), (f"http://web.example/{_URL}", [(f"http://web.example/{_URL}", None)]),
-        (f"{_URL}''''{_URL}", [(_URL, None), (_URL, None)]), (f"<span title='{_URL}'>", []),
+        (f"{_URL}''''{_URL}", [(_URL, None), (_URL, None)]), (f"<span title='{_URL} [{_URL} A]'>", []),
         (f"[<tvar name='1'>{_URL}</tvar> A]", []), (f"[<tvar|1>{_URL}</> A]", []),  # of T274881
         (f"[[File:A.jpg|link={_URL}]]", []), (f"<!-- {_URL} -->", []), (f"<!-- {_URL}", []),
         (f"<ref><!-- {_URL}</ref> {_URL}", [(_URL, None)]), (f"<NoWiki>{_URL}</nowiki >", []),
         (f"<nowiki>{_URL}", [(_URL, None)]), (f"<nowiki/>{_URL}", [(_URL, None)]),
         (f"<pre>{_URL}</pre><code>{_URL}</code><source>{_URL}</source><math>{_URL}</math>", []),
         (f"<syntaxhighlight lang='x'>{_URL}</syntaxhighlight><templatedata>{_URL}</templatedata>", []),
-        (f"<gallery>\nA.jpg|[{_URL} c]\n</gallery>", [(_URL, "c")]),
+        (f"<gallery>\nA.jpg|[{_URL} c]\n</gallery>", [(_URL, "c")]), (f"| {_URL} ||a", [(_URL, None)]),
+        (f":{{| title='{_URL}'\n|- id={_URL}\n|+ [{_URL} A] | [{_URL} B] | {_URL}", [(_URL, "B"), (_URL, None)]),
+        (f"! [{_URL} A|B] || [{_URL} C] || {_URL} | [[D]] {_URL}", [(_URL, "C"), (_URL, None)]),
+        (f"| [{_URL} A] [[B|C]] [{_URL} D] [[E]] | F || [{_URL} G || H]", [(_URL, "A"), (_URL, "D")]),
+        (f"{{{{a|\n|- {_URL}}}}}", [(_URL, None)]),
     ]:  # fmt: skip
         assert links(text) == found
 
@@ -54,8 +58,7 @@ def test_a_link_knows_what_it_stands_in_and_is_not_whole_where_its_url_goes_on()
     ]:  # fmt: skip
         assert enclosures(text) == [enclosure]
     for after in ["{{{id}}}", "{b", "<!-- c -->d"]:
-        assert [link.is_whole for link in read_wikitext(_URL + after).links] == [False]
-        assert [link.is_whole for link in read_wikitext(f"{_URL} {after}").links] == [True]
+        assert [link.is_whole for link in read_wikitext(f"{_URL}{after}\n{_URL} {after}").links] == [False, True]
 
 
 def test_templates_are_read_as_mediawiki_reads_them() -> None:

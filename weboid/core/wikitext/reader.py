@@ -47,7 +47,10 @@ _END_OF_URL: Final = r"''|&(?:lt|gt|nbsp|#0*(?:60|62|160)|#x0*(?:3c|3e|a0));"
 _ADDRESS: Final = re.compile(rf"(?:{_SCHEME}|//)(?:(?!{_END_OF_URL}){_URL_CHARACTERS})+", re.IGNORECASE)
 _PIPED: Final = re.compile(_ADDRESS.pattern.replace(_URL_CHARACTERS, rf"(?:{_URL_CHARACTERS}|\|)"), re.IGNORECASE)
 """The same where a pipe separates nothing."""
-_TABLE: Final = re.compile(r"[ \t]*(?:[|!]|\{\|)")
+_TABLE: Final = re.compile(r"[ \t]*(?:[|!]|:*\{\|)")
+_ROW: Final = re.compile(r"[ \t]*(?::*\{\||\|-(?!\|))")
+"""The beginning of a table's line that has nothing but attributes."""
+_NOTHING: Final = re.compile(r"(?!)")
 _FILE: Final = re.compile(
     r"[^\[\]{}|\n:]+:[^\[\]{}|\n]+\."
     r"(?:jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu?|og[gav]|opus|webm|mp[34g]|mpeg|wav|flac|midi?|stl)\s*\|",
@@ -98,6 +101,8 @@ class _Frame:
     after: int
     """The position at which the reading goes on behind it."""
     line_start: int
+    cell: int
+    """The beginning of a table's cell, up to whose first pipe are attributes; behind that, the end of the frame."""
     reference: Reference | None
     line: int = 0
 
@@ -150,7 +155,7 @@ class _Reader:
 
     def _open_frame(self, start: int, end: int, after: int, reference: Reference | None) -> None:
         base = _Piece(start, "", 0, next(self._homes), 0, None, [], closed=Enclosure.TEXT)
-        self._frames.append(_Frame(base, end, after, start, reference))
+        self._frames.append(_Frame(base, end, after, start, start, reference))
 
     def _consume(self, frame: _Frame, token: re.Match[str]) -> int:
         """Processes one token; returns the position at which to go on."""
@@ -176,7 +181,7 @@ class _Reader:
                 self._equals(frame, start)
             case "\n":
                 frame.line += 1
-                frame.line_start = token.end()
+                frame.line_start = frame.cell = token.end()
                 frame.top.link = None
             case _:
                 self._bare_url(frame, start)
@@ -238,7 +243,8 @@ class _Reader:
     def _open_bracket(self, frame: _Frame, start: int, size: int) -> int:
         if size >= 2:
             return self._open(frame, start, size, "[")
-        address = None if frame.top.link else self._address(frame).match(self._text, start + 1, frame.end)
+        is_none = frame.top.link or start < self._covered
+        address = None if is_none else self._address(frame).match(self._text, start + 1, frame.end)
         if address is not None:
             frame.top.link = (start, address[0], address.end(), frame.line)
             self._covered = max(self._covered, address.end())
@@ -246,8 +252,10 @@ class _Reader:
 
     def _address(self, frame: _Frame) -> re.Pattern[str]:
         """The form of addresses here: a pipe is part of one but in templates, wikilinks and lines of tables."""
-        is_plain = frame.top.parent is None and not _TABLE.match(self._text, frame.line_start)
-        return _PIPED if is_plain else _ADDRESS
+        is_own, line = frame.top.parent is None, frame.line_start
+        if is_own and _ROW.match(self._text, line):
+            return _NOTHING
+        return _PIPED if is_own and not _TABLE.match(self._text, line) else _ADDRESS
 
     def _close_bracket(self, frame: _Frame, start: int, size: int) -> int:
         piece = frame.top
@@ -273,6 +281,22 @@ class _Reader:
             piece.link = None
             piece.home = next(self._homes)
             piece.parts.append((start, None))
+        elif _TABLE.match(self._text, frame.line_start):
+            self._pipe_of_table(frame, start)
+
+    def _pipe_of_table(self, frame: _Frame, start: int) -> None:
+        """As in MediaWiki: what is before the first pipe of a cell are attributes, unless a wikilink is in it."""
+        text, begin = self._text, max(frame.cell, self._text.rfind("!!", frame.cell, start) + 2)
+        if text.startswith("||", start):
+            frame.cell, frame.top.link = start + 2, None
+        elif frame.cell == frame.line_start and not text[begin:start].strip():
+            frame.cell = start + 1
+        elif start >= begin:
+            frame.cell = frame.end
+            if "[[" not in text[begin:start]:
+                frame.top.link = None
+                while self._links and self._links[-1][0] >= begin:
+                    self._links.pop()
 
     def _equals(self, frame: _Frame, start: int) -> None:
         piece = frame.top
