@@ -60,7 +60,8 @@ _FILE: Final = re.compile(
 _OPTION: Final = re.compile(r"(?:\|\s*[^\W\d_][\w -]*=\s*|<tvar\b[^<>]*>)\Z")
 """``|link=`` before a URL, in links to files, galleries and tables; ``<tvar>``, whose text may be part of a link."""
 _LONGEST_OPTION: Final = 40
-_ADDED: Final = re.compile(rf"\{{\{{\{{|\{{(?!\{{)|\}}(?!\}})|\|(?![|}}])|<!--.*?-->{_URL_CHARACTERS}", re.DOTALL)
+_UNSEEN: Final = r"(?i:<!--.*?-->|<includeonly\s*>.*?</includeonly\s*>|</?(?:no|only)include\s*>)"
+_ADDED: Final = re.compile(rf"\{{\{{\{{|\{{(?!\{{)|\}}(?!\}})|\|(?![|}}])|{_UNSEEN}{_URL_CHARACTERS}", re.DOTALL)
 """Characters after a URL by which MediaWiki makes it longer."""
 _LONGEST_ADDED: Final = 2_000
 _STRENGTH: Final = tuple(Enclosure)
