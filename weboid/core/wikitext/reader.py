@@ -44,6 +44,7 @@ _TOKEN: Final = re.compile(
 _TAG_REST: Final = re.compile(r"[^<>]*>")
 _END_OF_URL: Final = r"''|&(?:lt|gt|nbsp|#0*(?:60|62|160)|#x0*(?:3c|3e|a0));"
 """The ends of a URL besides blanks and brackets: quotes of italics, and entities of what it cannot contain."""
+_ENTITY: Final = re.compile(r"&(?:[a-z]+|#[0-9]+|#x[0-9a-f]+)\Z", re.IGNORECASE)
 _ADDRESS: Final = re.compile(rf"(?:{_SCHEME}|//)(?:(?!{_END_OF_URL}){_URL_CHARACTERS})+", re.IGNORECASE)
 _PIPED: Final = re.compile(_ADDRESS.pattern.replace(_URL_CHARACTERS, rf"(?:{_URL_CHARACTERS}|\|)"), re.IGNORECASE)
 """The same where a pipe separates nothing."""
@@ -57,6 +58,7 @@ _FILE: Final = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a link to a file; namespaces have other names on every wiki, files have the same extensions."""
+_FILE_OPTION: Final = re.compile(r"\|\s*[^\W\d_]\w*=")
 _OPTION: Final = re.compile(r"(?:\|\s*[^\W\d_][\w -]*=\s*|<tvar\b[^<>]*>)\Z")
 """``|link=`` before a URL, in links to files, galleries and tables; ``<tvar>``, whose text may be part of a link."""
 _LONGEST_OPTION: Final = 40
@@ -253,8 +255,10 @@ class _Reader:
 
     def _address(self, frame: _Frame) -> re.Pattern[str]:
         """The form of addresses here: a pipe is part of one but in templates, wikilinks and lines of tables."""
-        is_own, line = frame.top.parent is None, frame.line_start
-        if is_own and _ROW.match(self._text, line):
+        top, line = frame.top, frame.line_start
+        is_own = top.parent is None
+        is_option = top.opening == "[" and _FILE_OPTION.match(self._text, top.parts[-1][0])
+        if is_option or (is_own and _ROW.match(self._text, line)):
             return _NOTHING
         return _PIPED if is_own and not _TABLE.match(self._text, line) else _ADDRESS
 
@@ -313,7 +317,8 @@ class _Reader:
         if _OPTION.search(text[max(0, start - _LONGEST_OPTION) : start]):
             return
         # As in MediaWiki: a sentence's end is no part of the URL, nor is a bracket that opens before it.
-        url = address[0].rstrip(",;.:!?" if "(" in address[0] else ",;.:!?)")
+        url = address[0].rstrip(",;.:!?\\" if "(" in address[0] else ",;.:!?\\)")
+        url += ";" * (_ENTITY.search(url) is not None and address[0].startswith(";", len(url)))
         if len(url) > text.index("//", start) + 2 - start:
             self._links.append((start, start + len(url), url, address.end(), None, self._place(frame, frame.line)))
 
