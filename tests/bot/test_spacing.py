@@ -84,13 +84,12 @@ def test_a_tag_that_names_the_link_before_it_is_no_link_but_stays_if_it_spells_i
 
 def test_a_copy_gets_https_alongside_and_the_form_that_readers_want() -> None:
     for scheme in ["http:", ""]:
-        before = (
-            f"{{{{cite web|url={URL}|archive-url={COPY.replace('https:', scheme)}|archive-date=x|url-status=live}}}}"
-        )
         after = f"{{{{cite web|url={URL}|archive-url={COPY}|archive-date=x|url-status=dead}}}}"
-        assert repaired(before) == after, scheme
-    copy = {"url": COPY.replace("https:", "http:").replace("3011/", "3011id_/"), "stamp": "20120507093011"}
-    assert f"|archive-url={COPY}|" in repaired(f"{{{{cite web|url={URL}|title=A}}}}", links=known("dead", copy))
+        assert repaired(after.replace("https:", scheme).replace("dead", "live")) == after, scheme
+    for stamp, raw in [("20120507093011", "20120507093011id_"), ("20120507", "20120507id_")]:
+        copy = {"url": COPY.replace("https:", "http:").replace("20120507093011", raw), "stamp": "20120507093011"}
+        after = repaired(f"{{{{cite web|url={URL}|title=A}}}}", links=known("dead", copy))
+        assert f"|archive-url={COPY.replace('20120507093011', stamp)}|" in after
     before = f"* {{{{Webarchiv |url={URL} |webciteID=5xyz |text=A |archive-is=2012}}}}"
     after = f"* {{{{Webarchiv |url={URL} |wayback=20120507093011 |text=A}}}}"
     assert repaired(before, "dewiki") == after

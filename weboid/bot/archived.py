@@ -35,7 +35,7 @@ _SEARCH_CACHE: Final = re.compile(r"/search\?(?:.*&)?q=cache(?::|%3a)", re.IGNOR
 """A search engine's latest copy, which changes, and goes with the page."""
 _NO_DAY: Final = re.compile(r"/(?:web/)?[0-9]{1,7}(?:[a-z]{2}_)?/", re.IGNORECASE)
 """A moment that is no day, such as a year: which copy it leads to changes."""
-_RAW_FLAG: Final = re.compile(r"(?<=/)(\d{14})(?:id|if|im|js|cs|mp|oe|fw)_(?=/)")
+_RAW_FLAG: Final = re.compile(r"(?<=/)(\d{8,14})(?:id|if|im|js|cs|mp|oe|fw)_(?=/)")
 _NOT_SECURE: Final = re.compile(r"\A(?:http:)?(?=//)", re.IGNORECASE)
 _PLAYED: Final = re.compile(r"\A(?:https?:)?//[^/]+/(?:web/)?(?=[0-9]{4,14}(?:[a-z]{2}_)?/)", re.IGNORECASE)
 """The beginning of a copy's address in the Wayback Machine, which has had a dozen hosts."""
