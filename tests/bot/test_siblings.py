@@ -20,9 +20,7 @@ def _addresses(kind: str) -> list[str]:
 
 def test_a_citation_in_a_label_that_moves_is_repaired_where_it_then_stands() -> None:
     after = repaired(f"[{URL} A<ref>{{{{Internetquelle|url={URL}|titel=B}}}}</ref>]", "dewiki")
-    assert after.startswith(
-        f"{{{{Webarchiv|url={URL}|wayback={_STAMP}|text=A<ref>{{{{Internetquelle|url={URL}|titel=B|"
-    )
+    assert after.startswith(f"{{{{Webarchiv|url={URL}|wayback={_STAMP}|text=A<ref>{{{{Internetquelle|url={URL}|titel")
     assert after.count("archiv-url=") == 1
     assert after.endswith("WeboidBot}}")
 
@@ -161,3 +159,6 @@ def test_a_copy_in_an_unknown_parameter_or_written_with_entities_is_a_copy() -> 
     once = repaired(f"* {url}", "dewiki", links=links)
     assert f"{{{{Webarchiv|url={url}|wayback={_STAMP}|" in once
     assert repair(once, settings_of("dewiki"), links, now=NOW).changes == ()
+    for written, read in [("?a=b&amp;c=d", "?a=b&c=d"), ("?a&#61;b&#38;c&#x3d;d", "?a=b&c=d")]:
+        before = f"<ref>{{{{cite web|url={url}}}}} {{{{webarchive|url={COPY}{written}}}}}</ref>"
+        assert f"|url={url}|archive-url={COPY}{read}|" in repaired(before, links=known("dead", None, url)), written

@@ -66,9 +66,14 @@ class KnownLinks:
 def form_of(url: str) -> Url | None:
     """The normal form of a URL as written in wikitext; None if it has none."""
     try:
-        return parse(_ENTITY.sub(lambda found: html.unescape(found[0]), url))
+        return parse(meant(url))
     except (InvalidUrl, ValueError):  # ValueError: a text that is no text, such as half of a pair
         return None
+
+
+def meant(url: str) -> str:
+    """A URL as written in wikitext without its references, such as ``&#91;``, whose ``#`` begins no fragment."""
+    return _ENTITY.sub(lambda found: html.unescape(found[0]), url)
 
 
 def key_of(url: str) -> str | None:

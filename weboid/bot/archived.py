@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Final
 from urllib.parse import unquote
 
-from weboid.bot.answers import KnownCopy, KnownLinks, form_of, key_of
+from weboid.bot.answers import KnownCopy, KnownLinks, form_of, key_of, meant
 from weboid.core.url.archives import Standing, is_archive_host, snapshot_of
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.spellings import is_same_page, merged
@@ -62,7 +62,7 @@ class CopyStanding(Enum):
 def standing_of(address: str, url: str, answers: KnownLinks, now: datetime) -> CopyStanding:
     """The standing of the copy at `address` for the link `url`, both as written in the page."""
     address = innermost(address)
-    snapshot = snapshot_of(address)
+    snapshot = snapshot_of(meant(address))
     if snapshot is None:
         return _standing_of_unknown(address, url)
     path = parse(address).path
@@ -75,7 +75,7 @@ def standing_of(address: str, url: str, answers: KnownLinks, now: datetime) -> C
     taken = snapshot.taken
     if (snapshot.archive.name == _WAYBACK and taken is None) or (taken is not None and taken.astimezone(UTC) > now):
         return CopyStanding.INVALID
-    if snapshot.original is not None and not is_same(snapshot.original, url):
+    if snapshot.original is not None and "{{" not in address and not is_same(snapshot.original, url):
         return CopyStanding.FOREIGN
     known = answers.of(address)
     return CopyStanding.INVALID if known is not None and known.verdict is Verdict.DEAD else CopyStanding.GOOD
@@ -97,7 +97,7 @@ def is_same_link(one: str, other: str) -> bool:
 def is_moved(address: str, url: str) -> bool:
     """True if the copy at `address` may be the page of a link under the other name of its site, or the one to which
     the link only leads on (``/deref?url=…``)."""
-    snapshot, form = snapshot_of(innermost(address)), form_of(url)
+    snapshot, form = snapshot_of(meant(innermost(address))), form_of(url)
     original = None if snapshot is None else snapshot.original
     if original is None or form is None or len(original.path) < _TELLING:
         return False
@@ -110,7 +110,7 @@ def innermost(address: str) -> str:
         address = f"https://{address}"
     for _ in range(_MOST_NESTED):
         inner = _archived_in(address)
-        if inner is None or (snapshot := snapshot_of(inner)) is None or snapshot.taken is None:
+        if inner is None or (snapshot := snapshot_of(meant(inner))) is None or snapshot.taken is None:
             break
         address = inner
     return address
@@ -125,7 +125,7 @@ def original_in(address: str) -> str | None:
 
 
 def _archived_in(address: str) -> str | None:
-    snapshot = snapshot_of(address)
+    snapshot = snapshot_of(meant(address))
     if snapshot is None and not _is_no_copy(address):
         return None
     inner = _INNER.search(address, 8)
@@ -139,8 +139,8 @@ def _archived_in(address: str) -> str | None:
 def copy_at(address: str) -> KnownCopy | None:
     """The copy at an address in a page, with its moment; None if the address does not say that."""
     address = innermost(address)
-    snapshot = snapshot_of(address)
-    return None if snapshot is None or snapshot.taken is None else KnownCopy(address, snapshot.taken)
+    snapshot = snapshot_of(meant(address))
+    return None if snapshot is None or snapshot.taken is None else KnownCopy(meant(address), snapshot.taken)
 
 
 def wayback_copy(stamp: str, url: str) -> KnownCopy | None:
@@ -204,5 +204,5 @@ def _is_no_copy(address: str) -> bool:
 
 def is_wayback(address: str) -> bool:
     """True if an address is that of a copy in the Wayback Machine."""
-    snapshot = snapshot_of(address)
+    snapshot = snapshot_of(meant(address))
     return snapshot is not None and snapshot.archive.name == _WAYBACK

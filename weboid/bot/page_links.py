@@ -10,10 +10,9 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Final
 
-from weboid.bot.archived import is_same, is_same_link, original_in, wayback_copy
+from weboid.bot.archived import is_same_link, original_in, wayback_copy
 from weboid.bot.exclusion import is_ignored
 from weboid.bot.links import ArchiveMark, LinkForm, MarkOwners, RepairableLink
-from weboid.core.url.archives import snapshot_of
 from weboid.core.wikitext.citations import Citation, citations_of, name_key, name_keys, written
 from weboid.core.wikitext.nodes import Enclosure, LinkNode, ParameterNode, TemplateNode, Wikitext
 from weboid.core.wikitext.settings import ObsoleteTemplate, WikiSettings
@@ -153,19 +152,15 @@ class _LinkFinder:
 
     def _belongs(self, mark: ArchiveMark, owner: RepairableLink) -> bool:
         """True if an archive template is about the link before it, and not one of its own."""
-        names_link = mark.obsolete is not None or "archive_url" not in pattern_parameters(
-            self._settings.archive_template.write
-        )
+        names = pattern_parameters(self._settings.archive_template.write)
+        names_link = mark.obsolete is not None or "archive_url" not in names
         if owner.kind is LinkForm.COPY:
             return False
         if names_link and mark.url is not None:
             return is_same_link(mark.url, owner.url)
         gap = self._wikitext.text[owner.end : mark.template.start]
         tagged = "".join(self._wikitext.text[tag.start : tag.end] for tag in owner.dead_tags)
-        if gap.strip() in ("", tagged):
-            return True
-        snapshot = None if mark.address is None else snapshot_of(mark.address)
-        return snapshot is not None and snapshot.original is not None and is_same(snapshot.original, owner.url)
+        return gap.strip() in ("", tagged) or (mark.url is not None and is_same_link(mark.url, owner.url))
 
     def _owner(self, mark: TemplateNode) -> RepairableLink | None:
         return self._owners.owner(mark) or self._owners.around(mark)

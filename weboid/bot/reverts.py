@@ -13,7 +13,7 @@ from enum import Enum, StrEnum
 from hashlib import sha1
 from typing import Final, NamedTuple
 
-from weboid.bot.answers import key_of
+from weboid.bot.answers import key_of, meant
 from weboid.bot.archived import for_readers
 from weboid.bot.decisions import RepairAction, Stated
 from weboid.bot.links import LinkForm, RepairableLink
@@ -188,7 +188,7 @@ def _copy(link: RepairableLink) -> str | None:
     address = link.copy_address
     if address is None:
         return _SOME_COPY if link.archives or link.stamp else None
-    snapshot = snapshot_of(address)
+    snapshot = snapshot_of(meant(address))
     if snapshot is None or snapshot.taken is None:
         return for_readers(address)
     return f"{snapshot.archive.name} {snapshot.taken.isoformat()} {snapshot.original}"
