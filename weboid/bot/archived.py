@@ -33,8 +33,8 @@ _SEARCH_CACHES: Final = frozenset(
 )
 _SEARCH_CACHE: Final = re.compile(r"/search\?(?:.*&)?q=cache(?::|%3a)", re.IGNORECASE)
 """A search engine's latest copy, which changes, and goes with the page."""
-_NO_DAY: Final = re.compile(r"/(?:web/)?[0-9]{1,7}(?:[a-z]{2}_)?/", re.IGNORECASE)
-"""A moment that is no day, such as a year: which copy it leads to changes."""
+_NO_DAY: Final = re.compile(r"/(?:web/)?(?:(?:[0-9]{1,7}|1(?!99[6-9])[0-9]+)(?:[a-z]{2}_)?/|[0-9]+/https?:/*\Z)", re.I)
+"""A moment that is no day, such as a year, or is before 1996, or has no URL: which copy it leads to changes."""
 _RAW_FLAG: Final = re.compile(r"(?<=/)(\d{8,14})(?:id|if|im|js|cs|mp|oe|fw)_(?=/)")
 _NOT_SECURE: Final = re.compile(r"\A(?:http:)?(?=//)", re.IGNORECASE)
 _PLAYED: Final = re.compile(r"\A(?:https?:)?//[^/]+/(?:web/)?(?=[0-9]{4,14}(?:[a-z]{2}_)?/)", re.IGNORECASE)
