@@ -72,8 +72,8 @@ def form_of(url: str) -> Url | None:
 
 
 def meant(url: str) -> str:
-    """A URL as written in wikitext without its references, such as ``&#91;``, whose ``#`` begins no fragment."""
-    return _ENTITY.sub(lambda found: html.unescape(found[0]), url)
+    """A URL as written in wikitext without ``{{=}}`` and references such as ``&#91;``, whose ``#`` is no fragment's."""
+    return _ENTITY.sub(lambda found: html.unescape(found[0]), url.replace("{{=}}", "="))
 
 
 def key_of(url: str) -> str | None:

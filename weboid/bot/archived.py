@@ -75,7 +75,7 @@ def standing_of(address: str, url: str, answers: KnownLinks, now: datetime) -> C
     taken = snapshot.taken
     if (snapshot.archive.name == _WAYBACK and taken is None) or (taken is not None and taken.astimezone(UTC) > now):
         return CopyStanding.INVALID
-    if snapshot.original is not None and "{{" not in address and not is_same(snapshot.original, url):
+    if snapshot.original is not None and not is_same(snapshot.original, url):
         return CopyStanding.FOREIGN
     known = answers.of(address)
     return CopyStanding.INVALID if known is not None and known.verdict is Verdict.DEAD else CopyStanding.GOOD
