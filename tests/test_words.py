@@ -50,7 +50,7 @@ LINES: Final = {
     "core/signs": 1_448,
     "core/url": 2_055,
     "core/verdict": 1_629,
-    "core/wikitext": 1_711,
+    "core/wikitext": 1_710,
     "crawl": 1_936,
     "demo": 2_739,
     "feed": 1_746,

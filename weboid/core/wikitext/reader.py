@@ -256,11 +256,10 @@ class _Reader:
     def _address(self, frame: _Frame) -> re.Pattern[str]:
         """The form of addresses here: a pipe is part of one but in templates, wikilinks and lines of tables."""
         top, line = frame.top, frame.line_start
-        is_own = top.parent is None
+        if top.parent is None and not _TABLE.match(self._text, line):
+            return _PIPED
         is_option = top.opening == "[" and _FILE_OPTION.match(self._text, top.parts[-1][0])
-        if is_option or (is_own and _ROW.match(self._text, line)):
-            return _NOTHING
-        return _PIPED if is_own and not _TABLE.match(self._text, line) else _ADDRESS
+        return _NOTHING if is_option or (top.parent is None and _ROW.match(self._text, line)) else _ADDRESS
 
     def _close_bracket(self, frame: _Frame, start: int, size: int) -> int:
         piece = frame.top
