@@ -309,8 +309,10 @@ class _Reader:
 
     def _bare_url(self, frame: _Frame, start: int) -> None:
         text = self._text
+        if frame.top.link or start < self._covered:
+            return
         address = self._address(frame).match(text, start, frame.end)
-        if address is None or frame.top.link or start < self._covered:
+        if address is None:
             return
         self._covered = address.end()
         if _OPTION.search(text[max(0, start - _LONGEST_OPTION) : start]):
