@@ -96,7 +96,6 @@ class Pool(AsyncConnectionPool[Connection]):
             connection_class=ImpatientConnection,
             open=False,
             check=self._test,
-            reset=_reset,
             reconnect_timeout=_RECONNECT_S,
             reconnect_failed=self._cannot_connect,
             **options,
@@ -109,6 +108,8 @@ class Pool(AsyncConnectionPool[Connection]):
     async def connection(
         self,
         timeout: float | None = None,  # noqa: ASYNC109 (the name is psycopg_pool's)
+        *,
+        autocommit: bool = False,
     ) -> AsyncIterator[Connection]:
         """Lends a connection in a transaction that is committed at the end, or rolled back by an exception.
 
@@ -120,6 +121,8 @@ class Pool(AsyncConnectionPool[Connection]):
         """
         try:
             async with super().connection(timeout) as connection:
+                if connection.autocommit is not autocommit:
+                    await connection.set_autocommit(autocommit)
                 try:
                     yield connection
                     await self._check_read_only(connection)
@@ -159,8 +162,7 @@ class Pool(AsyncConnectionPool[Connection]):
         an answer more than short statements do. Raises StoreAway as `connection` does, after `wait_s` if that is given
         and no connection was free.
         """
-        async with self.connection(wait_s) as connection:
-            await connection.set_autocommit(True)
+        async with self.connection(wait_s, autocommit=True) as connection:
             yield connection
 
     @asynccontextmanager
@@ -330,7 +332,7 @@ class AbsentPool(Pool):
     """
 
     @asynccontextmanager
-    async def connection(self, timeout: float | None = None) -> AsyncIterator[Connection]:  # noqa: ASYNC109 (as in Pool)
+    async def connection(self, *_: object, **options: object) -> AsyncIterator[Connection]:
         """Raises StoreAway."""
         raise StoreAway("the database has not answered yet")
         yield
@@ -375,8 +377,3 @@ async def open_pool(
     finally:
         await pool.close(_GIVEN_UP_CLOSE_S if pool.is_given_up else _CLOSE_S)
         pool.away.close()
-
-
-async def _reset(connection: Connection) -> None:
-    """Ends autocommit mode, so that the next task gets the connection in a transaction."""
-    await connection.set_autocommit(False)
