@@ -29,8 +29,7 @@ from weboid.web.answer.live_spam import LinksByPage, LiveSpam
 from weboid.web.answer.query import SelectedLinks
 from weboid.web.answer.wiki_namespaces import WikiNamespaces
 
-_LINKS_KEPT: Final = 16_384
-_kept_link: Final = lru_cache(_LINKS_KEPT)(link_of)
+_kept_link: Final = lru_cache(16_384)(link_of)
 _LONGEST_KEPT: Final = 500
 """Characters: all that are kept take some 30 MB at the most."""
 _AT_ONCE: Final = 500

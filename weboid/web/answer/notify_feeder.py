@@ -9,6 +9,7 @@ from typing import Final
 from weboid.errors import StoreError
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.disturbance import Disturbance
+from weboid.mechanism.patience import is_stopped_within
 from weboid.mechanism.tasks import cancel
 from weboid.store.db.pool import Pool
 from weboid.store.pages.pending import record_asked
@@ -20,7 +21,7 @@ _MOST: Final = 20_000
 """Pages that this process remembers as handed in, and that wait; for others the store notices it (P-3)."""
 _AT_ONCE: Final = 50
 """Pages that are handed in by one transaction, of which a request seldom names more."""
-_CLOSING_S: Final = 1.0
+_WAIT_S: Final = 1.0
 _Asked = tuple[int, int, int, int]
 """A page: its wiki, the day, its id, its revision."""
 
@@ -28,7 +29,7 @@ _Asked = tuple[int, int, int, int]
 class FeederNotifier:
     """Hands in pages, each revision once a day: a page with another revision may have become one that is watched.
 
-    One task does so next to the answers: its transaction takes six round trips to the database, an answer two.
+    One task does so for all pages of a second: its transaction takes six round trips to the database, an answer two.
     """
 
     def __init__(self, pool: Pool) -> None:
@@ -36,6 +37,7 @@ class FeederNotifier:
         self._waiting: BoundedMap[_Asked, bool] = BoundedMap(_MOST)
         self._notified: BoundedMap[_Asked, bool] = BoundedMap(_MOST)
         self._task: asyncio.Task[None] | None = None
+        self._closed = asyncio.Event()
         self._failing = Disturbance(log, "requested pages cannot be handed to the feeder")
 
     def notify(self, wiki: int, pages: Iterable[PageLinks], day: int) -> None:
@@ -48,11 +50,13 @@ class FeederNotifier:
 
     async def close(self) -> None:
         """Hands in what waits, for a second at most."""
+        self._closed.set()
         if self._task is not None:
-            await asyncio.wait([self._task], timeout=_CLOSING_S)
+            await asyncio.wait([self._task], timeout=_WAIT_S)
             await cancel(self._task)
 
     async def _hand_in(self) -> None:
+        await is_stopped_within(self._closed, _WAIT_S)
         while len(self._waiting):
             wiki, day, *_ = next(iter(self._waiting))
             some = list(islice((each for each in self._waiting if each[:2] == (wiki, day)), _AT_ONCE))
