@@ -33,6 +33,15 @@ async def test_a_page_is_handed_in_again_on_another_day_or_in_another_revision_o
     assert await handed_in(site, notifier) == list(range(55, 255))
 
 
+async def test_pages_of_a_moment_are_handed_in_by_one_transaction(site: Site) -> None:
+    notifier, wiki = FeederNotifier(site.wiki.pool), site.wiki.wiki.wiki
+    for number in (55, 77):
+        notifier.notify(wiki, [page(number)], TODAY)
+        await site.wiki.rows("SELECT pg_sleep(0.05)")
+    await notifier.close()
+    assert await site.wiki.rows("SELECT count(*), count(DISTINCT xmin::text) FROM pending") == [(2, 1)]
+
+
 async def test_what_a_full_database_could_not_take_is_handed_in_later(site: Site) -> None:
     notifier, wiki = FeederNotifier(site.wiki.pool), site.wiki.wiki.wiki
     await site.wiki.execute(
