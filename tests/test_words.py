@@ -68,7 +68,7 @@ LINES: Final = {
     "store/backup": 1_083,
     "store/db": 1_600,
     "store/lists": 1_671,
-    "store/pages": 1_483,
+    "store/pages": 1_480,
     "store/people": 682,
     "store/results": 258,
     "store/schedule": 669,

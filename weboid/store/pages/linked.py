@@ -37,70 +37,67 @@ _SPAM, _SETTINGS, _FROZEN, _URL, _MEANT = 24, 25, 26, 27, 28
 """Columns of `find_linked`; of a record, and of a host, the first."""
 
 
-class LinkedUrl:
-    """A URL in a row of `find_linked`, converted only as far as it is looked at: most are only counted."""
+class LinkedUrl(tuple[Any, ...]):
+    """A URL as its row of `find_linked`, converted only as far as it is looked at: most are only counted."""
 
-    __slots__ = ("_row",)
-
-    def __init__(self, row: tuple[Any, ...]) -> None:
-        self._row = row
+    __slots__ = ()
 
     @property
     def is_working(self) -> bool:
         """As `KnownUrl.is_working`."""
-        return self._row[_REASON] in _WORKING and self._row[_ASKED] is not None
+        return self[_REASON] in _WORKING and self[_ASKED] is not None
 
     @property
     def is_untried(self) -> bool:
         """True if it has never been checked."""
-        return self._row[_ASKED] is None
+        return self[_ASKED] is None
 
     @property
     def is_notable(self) -> bool:
         """As `KnownUrl.is_notable`."""
-        return self._row[_MIME] is not None
+        return self[_MIME] is not None
 
     @property
     def record(self) -> UrlRecord:
         """The remembered results of its checks."""
-        return url_record(self._row[_STATUS:_DUE])
+        return url_record(self[_STATUS:_DUE])
 
     @property
     def host(self) -> HostRecord:
         """The record of its host; an empty one where no failure of the URL counts."""
-        return UNKNOWN_HOST if self._row[_HOST] is None else host_record(self._row[_HOST:_CLAIMS])
+        return UNKNOWN_HOST if self[_HOST] is None else host_record(self[_HOST:_CLAIMS])
 
     @property
     def next_check(self) -> int | None:
         """The day of the next check or visit; None = it is never checked."""
-        return next_check(self._row[_DUE], self._row[_VISIT])
+        return next_check(self[_DUE], self[_VISIT])
 
     @property
     def claims(self) -> Claims:
         """The claims of people; none where none are shown."""
-        return _claims(self._row[_CLAIMS])
+        return _claims(self[_CLAIMS])
 
     @property
     def kept(self) -> KeptCopies:
         """Its kept copies; none where none are shown."""
-        rows = self._row[_COPIES]
+        rows = self[_COPIES]
         return kept_of(rows) if rows else NOTHING
 
     @property
     def is_frozen(self) -> bool:
         """Returns whether bots leave it alone on the wiki (B-6)."""
-        return bool(self._row[_FROZEN])
+        return bool(self[_FROZEN])
 
     @property
     def meant(self) -> str | None:
         """As `KnownUrl.meant`."""
-        found: str | None = self._row[_MEANT]
+        found: str | None = self[_MEANT]
         return found
 
     @property
     def url(self) -> Url | None:
         """The URL itself; None unless it was requested."""
-        columns = self._row[_URL]
+        columns = self[_URL]
         return None if columns is None else url_of(columns)
 
 
