@@ -351,7 +351,7 @@ def _repaired(report: LinkReport, shown: set[Url]) -> LinkReport:
 
 def watched_keys(links: Iterable[KeyedLink]) -> set[UrlKey]:
     """The keys under which the store may know something of these links."""
-    return {keyed.key for keyed in links if keyed.key is not None and keyed.link.kind in (_WATCHED, _INVALID)}
+    return {key for link, _, key in links if key is not None and link.kind in (_WATCHED, _INVALID)}
 
 
 def place(link: LinkReport) -> tuple[Any, ...]:

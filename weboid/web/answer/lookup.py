@@ -6,7 +6,6 @@ The wiki is read before a connection to the database is taken.
 import marshal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from itertools import chain
 from typing import Any, Final
@@ -20,6 +19,7 @@ from weboid.core.verdict.hints import LinkHint
 from weboid.core.verdict.link_report import KeyedLink, keyed_link, link_of, watched_keys
 from weboid.core.wikitext.settings import NOTHING_SAID, OfWiki
 from weboid.core.wikitext.titles import NamespaceNames
+from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.slices import Steps, batches, in_slices
 from weboid.store.archives.wiki_settings import find_settings
 from weboid.store.db.pool import Pool
@@ -29,9 +29,10 @@ from weboid.web.answer.live_spam import LinksByPage, LiveSpam
 from weboid.web.answer.query import SelectedLinks
 from weboid.web.answer.wiki_namespaces import WikiNamespaces
 
-_kept_link: Final = lru_cache(16_384)(link_of)
+_kept: Final[BoundedMap[tuple[tuple[str, ...], Farm], list[KeyedLink]]] = BoundedMap(16_384, weigh=len)
+"""Classified links of whole pages, as the same pages are requested again and again."""
 _LONGEST_KEPT: Final = 500
-"""Characters: all that are kept take some 30 MB at the most."""
+"""Characters, on the average of a page: all that are kept take some 30 MB at the most."""
 _AT_ONCE: Final = 500
 """URLs that are looked up with one statement; its rows are converted without letting others run."""
 _STEP: Final = 100
@@ -126,7 +127,8 @@ class LinkLookup:
                 settings = linked.settings
                 for page, urls in linked.spam.items():
                     spam[page] = {**spam[page], **urls}
-            hints |= await self.hints.of_hosts(conn, links, known, selected.day)
+            if len(known) < len(rows) or any(found.is_untried for found in known.values()):
+                hints |= await self.hints.of_hosts(conn, links, known, selected.day)
             if is_stored and not keys:
                 settings = await find_settings(conn, wiki)
         if is_stored:
@@ -161,12 +163,15 @@ def _live_copies(selected: SelectedLinks) -> Steps[dict[int, list[KeyedLink]]]:
     return copies
 
 
-def _keyed_links(urls: Sequence[str], farm: Farm) -> Steps[list[KeyedLink]]:
+def _keyed_links(urls: tuple[str, ...], farm: Farm) -> Steps[list[KeyedLink]]:
+    if (kept := _kept.use((urls, farm))) is not None:
+        return kept
     keyed: list[KeyedLink] = []
     for some in batches(urls, _STEP):
-        # Classified links are cached, as the same ones are requested again and again.
-        keyed += [_kept_link(url, farm) if len(url) <= _LONGEST_KEPT else link_of(url, farm) for url in some]
+        keyed += [link_of(url, farm) for url in some]
         yield
+    if sum(map(len, urls)) <= _LONGEST_KEPT * len(urls):
+        _kept[urls, farm] = keyed
     return keyed
 
 
