@@ -38,7 +38,7 @@ LINES: Final = {
     "archive/service": 916,
     "archive/visits": 895,
     "bot": 2_621,
-    "checking": 2_091,
+    "checking": 2_096,
     "cli": 4_608,
     "cli/processes": 1_614,
     "cli/terminal": 437,

@@ -14,6 +14,8 @@ from time import monotonic
 
 import pytest
 from support.misbehaving import Act, Asked, Certificates, HangUp, Script, Zone, head_only, name_server, reply, serve
+from support.reported import page
+from support.reported import site as site_of
 
 from weboid.checking.checker import Checker
 from weboid.checking.turns import LocalTurns, NotAsked
@@ -29,21 +31,6 @@ from weboid.core.url.urls import parse
 from weboid.net.outbound import open_session
 
 NET = NetConfig(user_agent="test", permit=(ip_network("127.0.0.0/8"),), connect_s=30.0, answer_s=30.0)
-WORDS = "the quick brown fox jumps over the lazy dog near the bank of a river while seven wise owls watch in silence "
-
-
-def page(title: str, text: str = WORDS * 3) -> bytes:
-    return f"<!doctype html><html lang=en><title>{title}</title><h1>{title}</h1><p>{text}</p></html>".encode()
-
-
-def site_of(pages: dict[str, Act], other: Act | None = None) -> Script:
-    """A server with these pages, everything else being missing or `other`."""
-
-    def script(asked: Asked) -> Act:
-        act = pages.get(asked.target, other or reply(404, body=b"no"))
-        return head_only(asked, act) if isinstance(act, bytes) else act
-
-    return script
 
 
 @asynccontextmanager
@@ -98,7 +85,6 @@ async def test_what_is_remembered_is_asked_at_once_and_a_need_gone_is_no_failure
     seen, plain, secure = await switching(hangs_up, FINE, certificates, "http", needs=needs)
     assert (seen.status, plain, secure) == (Status.SCHEME_SWITCHED, [], ["HEAD /a"])
     assert not seen.needs
-    needs = frozenset({Special.NEEDS_HTTPS})
     seen, _, _ = await switching(FINE, hangs_up, certificates, "http", needs=needs)
     assert (seen.status, seen.reason) == (Status.FINE, Reason.OK)
 
@@ -122,6 +108,19 @@ async def test_a_missing_page_is_asked_by_https_only_as_its_last_chance(certific
 async def test_what_fails_under_both_schemes_fails_as_it_did_under_its_own(certificates: Certificates) -> None:
     seen, _, _ = await switching(hangs_up, site_of({}), certificates, "http", thorough=True)
     assert (seen.status, seen.reason) == (Status.NETWORK, Reason.RESET)
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_a_host_that_refuses_or_leads_away_at_one_port_alone_is_alive(
+    certificates: Certificates, scheme: str
+) -> None:
+    root = reply(302, "Location: /")
+    for act, reason in [(reply(403), "forbidden"), (reply(429), "rate-limit"), (root, "redirect-to-root")]:
+        wall = site_of({"/": reply(200, body=page("Home"))}, act)
+        for silent, expected in [(hangs_up, reason), (site_of({}), "not-found")]:
+            scripts = (silent, wall) if scheme == "http" else (wall, silent)
+            seen, _, _ = await switching(*scripts, certificates, scheme, thorough=True)
+            assert seen.reason.word == expected, act
 
 
 # --- a referrer ---
