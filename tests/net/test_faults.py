@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pycares import errno as ares
-from support.misbehaving import Certificates, Zone, at_once, name_server, reply, serve
+from support.misbehaving import Act, Certificates, Zone, at_once, name_server, reply, serve
 
 from weboid.config import NetConfig
 from weboid.core.observe.observation import RawResponse
@@ -124,17 +124,26 @@ def test_what_is_ours_or_unknown_has_no_reason(exc: Exception) -> None:
 
 
 ZONE: Zone = {"site.test": ["127.0.0.1"]}
+FINE = reply(200, body=b"")
 
 
-async def answered(settings: NetConfig, certificates: Certificates, tls: ssl.SSLContext) -> RawResponse:
-    async with serve(lambda _: reply(200, body=b""), tls=tls) as site, name_server(ZONE) as dns:
+async def answered(
+    settings: NetConfig, certificates: Certificates, tls: ssl.SSLContext, host: str = "site.test", act: Act = FINE
+) -> RawResponse:
+    async with serve(lambda _: act, tls=tls) as site, name_server(ZONE) as dns:
         settings = replace(settings, ca=certificates.ca_file, dns=(dns.address,))
         async with open_session(settings) as session:
-            return await fetch_answer(session, f"https://site.test:{site.port}/", turn=at_once)
+            return await fetch_answer(session, f"https://{host}:{site.port}/", turn=at_once)
 
 
 async def test_a_good_certificate_is_fine(settings: NetConfig, certificates: Certificates) -> None:
     assert (await answered(settings, certificates, certificates.good("site.test"))).code == 200
+
+
+async def test_a_server_of_http_2_alone_refuses(settings: NetConfig, certificates: Certificates) -> None:
+    frames = b"\0\0\x06\4\0\0\0\0\0\0\3\0\0\0\x80\0\0\x08\7" + b"\0" * 12 + b"\1"
+    answer = await answered(settings, certificates, certificates.good("site.test"), act=frames)
+    assert (answer.fault, observation_of(answer).outcome) == (Reason.BOT_WALL, Outcome.REFUSED)
 
 
 @pytest.mark.parametrize(
@@ -186,8 +195,8 @@ async def test_an_old_server_is_alive_all_the_same(settings: NetConfig, certific
 
 async def test_https_by_address_is_checked_against_the_address(settings: NetConfig, certificates: Certificates) -> None:
     async with (
-        serve(lambda _: reply(200, body=b""), tls=certificates.good("127.0.0.1")) as right,
-        serve(lambda _: reply(200, body=b""), tls=certificates.good("127.0.0.2")) as wrong,
+        serve(lambda _: FINE, tls=certificates.good("127.0.0.1")) as right,
+        serve(lambda _: FINE, tls=certificates.good("127.0.0.2")) as wrong,
         open_session(replace(settings, ca=certificates.ca_file)) as session,
     ):
         assert (await fetch_answer(session, right.url(), turn=at_once)).code == 200

@@ -12,7 +12,7 @@ from weboid.core.record.reasons import Reason
 from weboid.net.dial import NotConnected
 from weboid.net.dns import NO_NAME, NO_SERVER, LookupFailed
 from weboid.net.guard import BadPort, NotPublic
-from weboid.net.response_parser import BrokenReply, ReplyTooLarge
+from weboid.net.response_parser import BrokenReply, OtherProtocol, ReplyTooLarge
 
 
 class Fault(NamedTuple):
@@ -35,6 +35,8 @@ def fault_of(exc: BaseException) -> Fault | None:
             return None if exc.code in NO_SERVER else Fault(Reason.DNS_ERROR)
         case NotConnected():
             return _not_connected(exc.errors)
+        case OtherProtocol():
+            return Fault(Reason.BOT_WALL, reached=True)  # as with a 505 (D-2)
         case BrokenReply():
             return Fault(Reason.PROTOCOL, reached=True)
         case ReplyTooLarge():
@@ -45,7 +47,7 @@ def fault_of(exc: BaseException) -> Fault | None:
             # The other side hung up during the handshake; Python 3.11.2 says so in this way, later ones by a reset.
             return Fault(Reason.RESET, reached=True)
         case ssl.SSLError() if "no application protocol" in str(exc):
-            return Fault(Reason.BOT_WALL, reached=True)  # It serves other protocols than ours, as with a 505 (D-2).
+            return fault_of(OtherProtocol())
         case ssl.SSLError() if "CERTIFICATE_REQUIRED" in str(exc):
             return Fault(Reason.LOGIN, reached=True)  # the certificate of a person, as with a password
         case ssl.SSLError():

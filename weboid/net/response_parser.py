@@ -25,6 +25,8 @@ _START: Final = re.compile(
     r"[^\n]{0,4}?(?:HTTP/(\d)(?:\.(\d))?+|ICY)(?:[ \t]+(\d{3})(?!\d)|[ \t]*+(?!\d))", re.IGNORECASE
 )
 """A status line as browsers read it: after a few other bytes, in any case, and without a code, which is 200 then."""
+_SETTINGS: Final = re.compile(rb"\x00..\x04.\x00{4}", re.DOTALL)
+"""The frame with which a server begins HTTP/2 (RFC 9113, 3.4 and 6.5)."""
 _FOLDED: Final = re.compile(r"\r?\n[ \t]+")
 _CHUNK: Final = re.compile(rb"[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;.*)?\r?")
 _CHUNK_LINE: Final = 4096
@@ -46,6 +48,10 @@ _TOO_LONG: Final = f"response headers exceed {HEAD_BYTES // 1024} KiB or {HEADER
 
 class BrokenReply(OSError):
     """The received data is not an HTTP/1 reply."""
+
+
+class OtherProtocol(OSError):
+    """The server speaks HTTP/2 whatever it is asked."""
 
 
 class ReplyTooLarge(OSError):
@@ -113,7 +119,7 @@ class ResponseParser:
         """Takes received data, b"" for the end of the connection; returns whether no more data is needed.
 
         A body that breaks off, or whose framing is wrong, ends there; the status remains valid. Raises BrokenReply,
-        ReplyTooLarge, and ConnectionResetError if the connection ends before the head is complete.
+        OtherProtocol, ReplyTooLarge, and ConnectionResetError if the connection ends before the head is complete.
         """
         if self.code:
             return not data or self._take_body(data)
@@ -134,6 +140,8 @@ class ResponseParser:
             if found is None:
                 if not known:
                     buffer += data
+                if _SETTINGS.match(buffer):
+                    raise OtherProtocol
                 self._lines += data.count(b"\n")
                 if self._head_bytes + len(buffer) > HEAD_BYTES or self._lines > HEADER_LINES + 1:
                     raise ReplyTooLarge(_TOO_LONG)

@@ -27,6 +27,7 @@ def test_only_the_standard_ports_belong_together() -> None:
 def test_a_port_that_is_shut_calls_for_the_other_at_once_and_a_missing_page_only_if_it_matters() -> None:
     assert calls_for_switch(failing(Reason.CONNECTION_REFUSED), thorough=False)
     assert calls_for_switch(failing(Reason.CERTIFICATE_EXPIRED), thorough=False)
+    assert calls_for_switch(failing(Reason.BOT_WALL), thorough=False), "no HTTP/1.1 at this port"
     assert not calls_for_switch(failing(Reason.NOT_FOUND), thorough=False)
     assert calls_for_switch(failing(Reason.NOT_FOUND), thorough=True)
 

@@ -47,7 +47,8 @@ def calls_for_switch(seen: Observation, *, thorough: bool) -> bool:
     """True if the URL should be checked under the other scheme, too."""
     if seen.inferred or seen.reason in _POINTLESS:
         return False
-    return seen.reason in _AT_ONCE or (thorough and seen.outcome is Outcome.FAILING)
+    is_of_port = seen.reason in _AT_ONCE or (seen.reason is Reason.BOT_WALL and not seen.http)
+    return is_of_port or (thorough and seen.outcome is Outcome.FAILING)
 
 
 def as_switched(
