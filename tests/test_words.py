@@ -56,7 +56,7 @@ LINES: Final = {
     "feed": 1_746,
     "maintain": 1_083,
     "mechanism": 1_103,
-    "net": 3_448,
+    "net": 3_450,
     "pgfolder": 2_087,
     "remote/crawl": 1_106,
     "remote/feed": 971,

@@ -100,6 +100,9 @@ def test_a_change_of_protocol_is_the_reply_and_the_last_one() -> None:
         (b"ICY 200 OK", 200),  # a radio station
         (b"http/1.1 200 OK", 200),
         (b"HTTP/1.1 OK", 200),
+        (b"HTTP/1.11 280 Fine", 280),
+        (b"HTTP 200 OK", 200),
+        (b"HTTP/1.1 1 ", 200),
         (b"\xef\xbb\xbfHTTP/1.1 302 Found", 302),
     ],
 )
@@ -112,7 +115,7 @@ def test_first_lines_that_browsers_read_are_read(start: bytes, code: int) -> Non
     [
         b"nonsense\r\n\r\n",
         b"HTTP/1.1 99999 What\r\n\r\n",
-        b"HTTP/1.1 20 What\r\n\r\n",
+        b"HTTP/1.1 2000 What\r\n\r\n",
         b"HTTP/1.1 200 OK\r\nX: a\x00b\r\n\r\n",
         b"SSH-2.0-Other\r\n\r\n",
     ],
