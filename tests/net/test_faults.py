@@ -136,8 +136,9 @@ async def answered(
             return await fetch_answer(session, f"https://{host}:{site.port}/", turn=at_once)
 
 
-async def test_a_good_certificate_is_fine(settings: NetConfig, certificates: Certificates) -> None:
-    assert (await answered(settings, certificates, certificates.good("site.test"))).code == 200
+@pytest.mark.parametrize("host", ["site.test", "site.test."])
+async def test_a_good_certificate_is_fine(settings: NetConfig, certificates: Certificates, host: str) -> None:
+    assert (await answered(settings, certificates, certificates.good("site.test"), host)).code == 200
 
 
 async def test_a_server_of_http_2_alone_refuses(settings: NetConfig, certificates: Certificates) -> None:

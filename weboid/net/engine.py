@@ -133,7 +133,7 @@ class SocketEngine:
         addresses, more = await self._addresses(request.host, end_at)
         open_at = min(self._loop.time() + self._settings.connect_s, end_at)
         tls = self._trusting_tls if request.trusting else self._tls
-        connection = HttpConnection(request.host, tls if request.is_tls else None, self._watch)
+        connection = HttpConnection(request.host.removesuffix("."), tls if request.is_tls else None, self._watch)
         dial = Dial(
             self._guard,
             addresses,
