@@ -196,10 +196,7 @@ class Checker:
         return robots
 
     async def _under_both_schemes(self, url: Url, request: CheckRequest) -> CheckResult:
-        """The result under the URL's own scheme or, if known or found to be needed, under the other one (63).
-
-        Where nothing answers under its own, a refusal or a doubt under the other one shows that the host is alive.
-        """
+        """The result under the URL's own scheme or, if known or found to be needed, under the other one (63)."""
         other = switched(url, self._session.settings.web_ports)
         need = switch_of(url)
         if other and need in request.needs:
@@ -214,7 +211,7 @@ class Checker:
             if there.seen.outcome is Outcome.WORKING:
                 return replace(there, seen=as_switched(here.seen, there.seen, need))
             if there.seen.http and there.seen.outcome is not Outcome.FAILING and not here.seen.http:
-                return there
+                return there  # The host is alive, though a port is silent.
         return await self._despite_certificate(url, request, here) if here.seen.reason in BAD_CERTIFICATES else here
 
     async def _despite_certificate(self, url: Url, request: CheckRequest, warned: CheckResult) -> CheckResult:

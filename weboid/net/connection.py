@@ -49,6 +49,7 @@ class HttpConnection:
         self._sock: socket.socket | None = None
         self._fd = -1
         self._tls: ssl.SSLObject | None = None
+        self._is_odd = False  # with "_" in its first label: for browsers a wildcard stands for it, for OpenSSL none
         self._unsent = b""
         self._request = b""
         self._sent: Callable[[], None] | None = None
@@ -99,11 +100,15 @@ class HttpConnection:
         self._watch.set(self._fd, READ, self._readable)
         if self._context is not None:
             self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
+            self._is_odd = self._context.check_hostname and "_" in self._host.partition(".")[0]
             try:
+                self._context.check_hostname &= not self._is_odd
                 self._tls = self._context.wrap_bio(self._in, self._out, server_hostname=self._host)
             except ValueError as error:  # a name that is invalid in certificates
                 self.end(error)
                 return
+            finally:
+                self._context.check_hostname |= self._is_odd
         else:
             self._open()
         self._proceed()
@@ -243,6 +248,8 @@ class HttpConnection:
     def _proceed_in_tls(self, tls: ssl.SSLObject) -> None:
         if not self.is_open:
             tls.do_handshake()
+            if self._is_odd:
+                _require_wildcard(tls, self._host)
             self._open()
         if self._request:
             tls.write(self._pop_request())
@@ -305,3 +312,12 @@ class HttpConnection:
             self._unsent = data[sent:]
             if self._paused is None:
                 self._watch_again()
+
+
+def _require_wildcard(tls: ssl.SSLObject, host: str) -> None:
+    """Raises SSLCertVerificationError unless a certificate names a host, or has a wildcard for its first label."""
+    names = set((tls.getpeercert() or {}).get("subjectAltName", ()))
+    if names.isdisjoint({("DNS", host), ("DNS", f"*.{host.partition('.')[2]}")}):
+        error = ssl.SSLCertVerificationError("hostname mismatch")
+        error.verify_code = 62
+        raise error

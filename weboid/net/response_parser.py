@@ -25,8 +25,7 @@ _START: Final = re.compile(
     r"[^\n]{0,4}?(?:HTTP(?:/(\d)\d*+(?:\.(\d)\d*+)?+|(?=[ \t]))|ICY)(?:[ \t]+(?:(\d{3})|\d{1,2})(?!\d)|[ \t]*+(?!\d))",
     re.IGNORECASE,
 )
-"""A status line as browsers read it: after a few other bytes, in any case, of any version or none. Without a code, or
-with one of fewer than three digits, the body is shown: it is 200 then."""
+"""A status line as browsers read it: after a few other bytes, in any case. Without a code of three digits it is 200."""
 _SETTINGS: Final = re.compile(rb"\x00..\x04.\x00{4}", re.DOTALL)
 """The frame with which a server begins HTTP/2 (RFC 9113, 3.4 and 6.5)."""
 _FOLDED: Final = re.compile(r"\r?\n[ \t]+")
