@@ -90,19 +90,13 @@ def test_a_change_of_protocol_is_the_reply_and_the_last_one() -> None:
 @pytest.mark.parametrize(
     ("start", "code"),
     [
-        (b"HTTP/1.1 200 OK", 200),
-        (b"HTTP/1.1 200", 200),
+        *((b"HTTP/1.1 " + rest, 200) for rest in (b"200 OK", b"200", b" 200\tOK", b"200 caf\xe9 \xff", b"OK", b"1 ")),
+        *(
+            (line, 200) for line in (b"HTTP/2 200", b"http/1.1 200 OK", b"HTTP 200 OK", b"ICY 200 OK")
+        ),  # a radio station
         (b"HTTP/1.0 404 Not Found", 404),
-        (b"HTTP/2 200", 200),
-        (b"HTTP/1.1  200\tOK", 200),
         (b"HTTP/1.1 999 Denied", 999),
-        (b"HTTP/1.1 200 caf\xe9 \xff", 200),
-        (b"ICY 200 OK", 200),  # a radio station
-        (b"http/1.1 200 OK", 200),
-        (b"HTTP/1.1 OK", 200),
         (b"HTTP/1.11 280 Fine", 280),
-        (b"HTTP 200 OK", 200),
-        (b"HTTP/1.1 1 ", 200),
         (b"\xef\xbb\xbfHTTP/1.1 302 Found", 302),
     ],
 )
