@@ -52,3 +52,13 @@ async def test_errors_are_made_and_sent_a_few_in_a_turn_of_the_loop() -> None:
         await asyncio.sleep(0)
     assert {task.result().status for task in tasks} == {400}
     assert max(after - before for before, after in pairwise(sorted(counts))) <= 4
+
+
+async def test_an_address_with_slashes_at_its_end_leads_to_the_one_without(site: Site) -> None:
+    for path in ("/help/?lang=de", "/wiki/testwiki//", "/api/page/?dbname=testwiki&pageid=2&lang=de"):
+        http, _, answer = await site.fetch(path)
+        assert (http, [each.status for each in answer.history]) == (200, [308])
+        address, _, query = path.partition("?")
+        assert answer.history[0].headers["Location"] == address.rstrip("/") + (query and f"?{query}")
+    for path in ("/", "//", "////", "/nothing/", "//example.org/", "/help/x/", "/page/testwiki/"):
+        assert [each.status for each in (await site.fetch(path))[2].history] == []

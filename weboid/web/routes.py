@@ -27,6 +27,7 @@ from weboid.web.api.spam_feed import SpamFeed
 from weboid.web.api.unrepaired import UnrepairedPages
 from weboid.web.health.metrics import Metrics
 from weboid.web.health.pages import StatusPage
+from weboid.web.http.respond import OPEN_TO_ALL
 from weboid.web.http.tokens import clients_of
 from weboid.web.identity.oauth import Provider
 from weboid.web.pages import about
@@ -80,8 +81,17 @@ def add_routes(
             app.router.add_route(method, _pattern_of(route.path), handlers[route.name, served_by])
         if route.is_open:
             app.router.add_route(hdrs.METH_OPTIONS, route.path, preflight)
+    app.router.add_route(hdrs.METH_ANY, "/{path:.+}/", _without_slash)
     unbound = handlers.keys() - {(route.name, method) for route in ROUTES for method in route.methods}
     assert not unbound, f"handlers without a route: {unbound}"
+
+
+async def _without_slash(request: web.Request) -> web.Response:
+    """Leads to the address without slashes at its end (308); raises HTTPNotFound if that one is not there either."""
+    address = request.rel_url.with_path(request.rel_url.raw_path.rstrip("/"), encoded=True, keep_query=True)
+    if (await request.app.router.resolve(request.clone(rel_url=address))).http_exception:
+        raise web.HTTPNotFound
+    return web.Response(status=308, headers={hdrs.LOCATION: str(address), **OPEN_TO_ALL})
 
 
 def _pattern_of(path: str) -> str:

@@ -24,6 +24,10 @@ from weboid.store.db import pool as pool_module
 from weboid.store.db.pool import Connection, Pool, open_pool
 from weboid.store.embedded import open_server
 
+_NO_ADDRESSES = ["hushhush", "postgres://user:hush@[", "mysql://user:hush@h/db", "host=h connect_timeout=hush"]
+_NO_ADDRESSES += ["postgresql://user:hu%sh@h/db", "postgresql://user:x@hush@h/db", "postgresql://user:hush/x@h/db"]
+_NO_ADDRESSES += ["host=h password=x hush", 'host=h password=x "hush" y']
+
 
 async def ask(pool: Pool, statement: str = "SELECT 1") -> None:
     async with pool.connection() as connection:
@@ -354,20 +358,7 @@ async def test_an_unreachable_database_and_a_wrong_name_are_reported_at_once(dat
     assert not isinstance(caught.value, StoreAway), "it is not away"
 
 
-@pytest.mark.parametrize(
-    "dsn",
-    [
-        "hushhush",
-        "postgres://user:hush@[",
-        "postgresql://user:hu%sh@h/db",
-        "postgresql://user:x@hush@h/db",
-        "postgresql://user:hush/x@h/db",
-        "mysql://user:hush@h/db",
-        "host=h password=x hush",
-        'host=h password=x "hush" y',
-        "host=h connect_timeout=hush",
-    ],
-)
+@pytest.mark.parametrize("dsn", _NO_ADDRESSES)
 async def test_an_address_that_is_none_is_reported_and_nothing_of_it(dsn: str) -> None:
     # Anything in it may be a part of the password: one with a % or a space that is not escaped was shown in the log.
     with pytest.raises(StoreError, match="WEBOID_DATABASE is not a PostgreSQL address") as caught:

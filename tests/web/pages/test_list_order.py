@@ -105,18 +105,8 @@ async def test_no_cell_of_a_file_is_a_formula(site: Site) -> None:
     assert response.headers["Content-Disposition"] == 'attachment; filename="dead-testwiki@wmflabs.csv"'
     assert body.startswith("\ufeffpage,namespace,title,url,verdict")
     head, first, *rows = csv.reader(body.removeprefix("\ufeff").splitlines())
-    assert dict(zip(head, first, strict=True)) == {
-        "page": "1",
-        "namespace": "0",
-        "title": "Page 1",
-        "url": DEAD,
-        "verdict": "dead",
-        "reason": "not-found",
-        "since": "2017-04-11",
-        "checked": "2017-04-29",
-        "copy": "",
-        "repaired": "no",
-    }
+    assert head == ["page", "namespace", "title", "url", "verdict", "reason", "since", "checked", "copy", "repaired"]
+    assert first == ["1", "0", "Page 1", DEAD, "dead", "not-found", "2017-04-11", "2017-04-29", "", "no"]
     assert [row[2] for row in rows] == ["'=1+1", "'+1", "'-1", "'@SUM(1)", "'＝1", 'plain, "quoted"', "Ünïcode"]
 
 

@@ -114,4 +114,5 @@ def _name_of(known: str) -> WikiName:
 
 def _words_of(name: str, wiki: StoredWiki) -> set[str]:
     hosts = {same_wiki(urlsplit(address).hostname or "") for address in (wiki.api, wiki.article) if address}
-    return {name.casefold(), wiki.dbname.casefold(), *hosts} - {""}
+    dbname = wiki.dbname.casefold()  # Wikimedia's replicas have it with _p.
+    return {name.casefold(), dbname, f"{dbname}_p", *hosts} - {""}
