@@ -79,7 +79,7 @@ LINES: Final = {
     "web/answer": 2_056,
     "web/api": 1_177,
     "web/formats": 1_015,
-    "web/health": 1_202,
+    "web/health": 1_209,
     "web/http": 1_663,
     "web/identity": 974,
     "web/pages": 2_071,

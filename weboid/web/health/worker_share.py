@@ -22,6 +22,10 @@ FOLDER_VARIABLE: Final = "PROMETHEUS_MULTIPROC_DIR"
 """The folder must be in the environment of a worker when it starts: prometheus_client takes it from there."""
 
 _TRIES: Final = 5
+_KINDS: Final = ("counter", "histogram", "gauge_livesum", "gauge_livemax")
+"""Of figures, as prometheus_client names their files."""
+_FILE_BYTES: Final = 256 << 10
+"""More than the figures of all routes take. Where the disk has no room for a file, counting in it ends the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +36,12 @@ class WorkerShare:
     number: int
 
     def take(self, pid: int) -> None:
-        """Makes this process count there; to be called once, before anything is counted."""
+        """Makes this process count there; to be called once, before anything is counted. Raises OSError."""
         values.ValueClass = values.MultiProcessValue(lambda: self.number)
         self._pid_file.write_text(str(pid))
+        for kind in _KINDS:
+            with (self.folder / f"{kind}_{self.number}.db").open("ab") as file:
+                file.write(bytes(max(0, _FILE_BYTES - file.tell())))
 
     def give_up(self) -> None:
         """To be called by the parent of the worker when that has ended, before another one takes its place."""
