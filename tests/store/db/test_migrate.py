@@ -7,6 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg import AsyncConnection, sql
+from psycopg.conninfo import make_conninfo
 from support.databases import found_in
 
 from weboid.assets import asset
@@ -57,6 +58,18 @@ async def test_a_step_may_take_longer_than_the_statement_timeout(empty_database:
     (folder / "0001_first.sql").write_text("CREATE TABLE a (); SELECT pg_sleep(0.1);")
     async with await AsyncConnection.connect(empty_database, options="-c statement_timeout=50") as connection:
         assert len(await migrate(connection, folder)) == 2
+
+
+async def test_a_database_that_cannot_hold_all_titles_is_refused(server_dsn: str, folder: Path) -> None:
+    async with await AsyncConnection.connect(server_dsn, autocommit=True) as connection:
+        for encoding in ("SQL_ASCII", "LATIN1"):
+            made = sql.SQL("CREATE DATABASE odd ENCODING {} LOCALE 'C' TEMPLATE template0").format(encoding)
+            await connection.execute(made)
+            try:
+                with pytest.raises(StoreError, match="createdb --encoding UTF8"):
+                    await _migrate(make_conninfo(server_dsn, dbname="odd"), folder)
+            finally:
+                await connection.execute("DROP DATABASE odd")
 
 
 async def test_what_was_applied_is_refused_when_it_has_changed_and_other_line_ends_are_no_change(

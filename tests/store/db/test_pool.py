@@ -358,6 +358,17 @@ async def test_an_unreachable_database_and_a_wrong_name_are_reported_at_once(dat
     assert not isinstance(caught.value, StoreAway), "it is not away"
 
 
+async def test_titles_go_in_utf8_whatever_the_environment_says_and_a_missing_schema_is_reported(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    async with open_pool(make_conninfo(database, options="-c search_path=nowhere"), size=1) as pool:
+        async with pool.connection() as connection:
+            await connection.execute("SELECT %s::text", ("日本",))
+        with pytest.raises(StoreError, match="refuses us: no schema has been selected"):
+            await ask(pool, "CREATE TABLE a ()")
+
+
 @pytest.mark.parametrize("dsn", _NO_ADDRESSES)
 async def test_an_address_that_is_none_is_reported_and_nothing_of_it(dsn: str) -> None:
     # Anything in it may be a part of the password: one with a % or a space that is not escaped was shown in the log.

@@ -36,14 +36,16 @@ _CANCEL_S: Final = 2.0
 """Seconds that a server may take to cancel a statement, before its connection is given up."""
 _ON_ITS_WAY_S: Final = 1.0
 """The time left to an answer that the server says to have sent."""
-_LIMITS: Final = {
+_LIMITS: Final[Mapping[str, str | int]] = {
     "connect_timeout": CONNECT_TIMEOUT_S,
     "keepalives_idle": 15,
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
+    "client_encoding": "utf8",
 }
-"""Of libpq: a machine that has gone is found within 30 s. Those of TCP do not matter for a local socket."""
+"""Of libpq: a machine that has gone is found within 30 s. Those of TCP do not matter for a local socket. The encoding
+holds whatever the environment or the role says."""
 _WORKING: Final = frozenset({"active", "fastpath function call", "disabled", None})
 """States in pg_stat_activity of a server that works, or may: it need not show them to us."""
 _ADVICE: Final = (

@@ -25,6 +25,8 @@ CREATE TABLE IF NOT EXISTS migration (
     applied timestamptz NOT NULL DEFAULT now()
 )
 """
+_STATE = "SELECT to_regclass('migration') IS NOT NULL, current_setting('server_encoding') = 'UTF8'"
+_ADVICE = "make another by createdb --encoding UTF8 --template template0 --locale C"
 _APPLIED = "SELECT number, name, checksum FROM migration ORDER BY number"
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql", re.ASCII)
 
@@ -48,8 +50,8 @@ async def migrate(connection: AsyncConnection[TupleRow], folder: Path | None = N
 
     ``connection`` must be in no transaction. Several programs may do it at once: they take turns. Where nothing is
     missing nothing is written, so that a program can start on a server that is read-only. Raises StoreError if
-    a step fails (it leaves no trace), an applied file has changed, or the database is newer than this program, and
-    psycopg's OperationalError.
+    a step fails (it leaves no trace), an applied file has changed, or the database is newer than this program or has
+    another encoding than UTF8, and psycopg's OperationalError.
     """
     known = migrations(folder or asset("sql") / "migrations")
     if await _is_complete(connection, known):
@@ -101,8 +103,10 @@ def next_migration(known: Sequence[Migration], applied: Sequence[tuple[int, str,
 async def _is_complete(connection: AsyncConnection[TupleRow], known: Sequence[Migration]) -> bool:
     """Returns whether all known steps have been applied; raises StoreError as `next_migration` does."""
     async with connection.transaction():
-        table = await (await connection.execute("SELECT to_regclass('migration') IS NOT NULL")).fetchone()
-        if table != (True,):
+        table, is_utf8 = await (await connection.execute(_STATE)).fetchone() or (False, True)
+        if not is_utf8:
+            raise StoreError(f"the encoding of the database is not UTF8: {_ADVICE}")
+        if not table:
             return False
         rows = await connection.execute(_APPLIED)
         return next_migration(known, await rows.fetchall()) is None

@@ -19,6 +19,7 @@ from psycopg.errors import (
     DuplicatePreparedStatement,
     InFailedSqlTransaction,
     InsufficientPrivilege,
+    InvalidSchemaName,
     InvalidSqlStatementName,
     NoActiveSqlTransaction,
     ReadOnlySqlTransaction,
@@ -116,7 +117,7 @@ class Pool(AsyncConnectionPool[Connection]):
         Raises StoreAway if the database is gone, silent, full, shut down, starting, read-only, or slower than the
         statement timeout, or has ended the transaction because nothing happened in it; StoreConflict if it has ended it
         for the sake of another one, which is our fault, counted, and not that the database is away; StoreError if the
-        role lacks a right. An error at the commit leaves open whether it took place: what is tried
+        role lacks a right or a schema. An error at the commit leaves open whether it took place: what is tried
         again must be the same when it is done twice.
         """
         try:
@@ -129,10 +130,9 @@ class Pool(AsyncConnectionPool[Connection]):
                 except _OTHER_SESSION:
                     await self._abandon(connection)
                     raise
-        except InsufficientPrivilege as error:
-            raise StoreError(
-                f"the database refuses us: {first_line(error)}; the role of WEBOID_DATABASE must own the tables"
-            ) from error
+        except (InsufficientPrivilege, InvalidSchemaName) as error:
+            advice = "the role of WEBOID_DATABASE must own the tables, and the schema where it makes them"
+            raise StoreError(f"the database refuses us: {first_line(error)}; {advice}") from error
         except _CONFLICTS as error:
             message = f"the database ended a transaction for the sake of another: {first_line(error)}"
             log.warning("%s", message)
