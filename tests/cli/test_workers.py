@@ -1,6 +1,7 @@
 """`weboid serve --workers`: real processes on one socket, which are killed and ended in the middle of their work."""
 
 import asyncio
+import fcntl
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import aiohttp
 import psycopg
+import pytest
 from support.commands import Place, address_of
 from support.databases import until_locked_out
 from support.processes import children, is_running
@@ -70,14 +72,8 @@ class Service:
 async def open_workers(folder: Path, database: str, count: int = 2, **environ: str) -> AsyncIterator[Service]:
     """The service, once all of its workers answer."""
     place = Place(folder)
-    place.environ = {
-        "WEBOID_DATABASE": database,
-        "WEBOID_WEB_RATE": "0",
-        "WEBOID_WEB_WORKERS": str(count),
-        "WEBOID_PEOPLE_CLIENT": "client",
-        "TMPDIR": str(folder),
-        **environ,
-    }
+    place.environ = {"WEBOID_DATABASE": database, "WEBOID_WEB_RATE": "0", "WEBOID_WEB_WORKERS": str(count)}
+    place.environ |= {"WEBOID_PEOPLE_CLIENT": "client", "TMPDIR": str(folder), **environ}
     process = await place.start_anew("--log=json", "serve", "--port", "0")
     reading = None
     try:
@@ -254,6 +250,10 @@ def _assert_reported_nothing_in_public(service: Service, folder: Path) -> None:
         assert re.fullmatch(r"--worker=\d,\d+", options[2])
     (figures,) = folder.glob("weboid-web-*")
     assert figures.stat().st_mode & 0o777 == 0o700
+    held = os.open(figures, os.O_RDONLY)
+    with pytest.raises(BlockingIOError):  # so that what deletes old temporary folders passes over it
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(held)
 
 
 async def test_a_parent_that_is_killed_leaves_no_worker_behind(database: str, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """``weboid serve``: the webservice alone."""
 
 import asyncio
+import fcntl
 import logging
 import os
 import secrets
@@ -195,6 +196,8 @@ def _figures() -> Iterator[Path]:
     except OSError as error:
         raise WeboidError(f"the workers need a folder for their figures: {error}; set TMPDIR to one") from None
     with folder as path:
+        # Held until we end: what deletes old temporary folders (tmpfiles.d, after ten days) passes over locked ones.
+        fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_SH)
         yield Path(path)
 
 

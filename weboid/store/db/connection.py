@@ -42,10 +42,9 @@ _LIMITS: Final[Mapping[str, str | int]] = {
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
-    "client_encoding": "utf8",
+    "client_encoding": "utf8",  # whatever the environment or the role says
 }
-"""Of libpq: a machine that has gone is found within 30 s. Those of TCP do not matter for a local socket. The encoding
-holds whatever the environment or the role says."""
+"""Of libpq: a machine that has gone is found within 30 s. Those of TCP do not matter for a local socket."""
 _WORKING: Final = frozenset({"active", "fastpath function call", "disabled", None})
 """States in pg_stat_activity of a server that works, or may: it need not show them to us."""
 _ADVICE: Final = (

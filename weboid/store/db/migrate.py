@@ -26,7 +26,6 @@ CREATE TABLE IF NOT EXISTS migration (
 )
 """
 _STATE = "SELECT to_regclass('migration') IS NOT NULL, current_setting('server_encoding') = 'UTF8'"
-_ADVICE = "make another by createdb --encoding UTF8 --template template0 --locale C"
 _APPLIED = "SELECT number, name, checksum FROM migration ORDER BY number"
 _FILE = re.compile(r"(\d{4})_(\w+)\.sql", re.ASCII)
 
@@ -105,7 +104,7 @@ async def _is_complete(connection: AsyncConnection[TupleRow], known: Sequence[Mi
     async with connection.transaction():
         table, is_utf8 = await (await connection.execute(_STATE)).fetchone() or (False, True)
         if not is_utf8:
-            raise StoreError(f"the encoding of the database is not UTF8: {_ADVICE}")
+            raise StoreError("the database is not in UTF8: make one by createdb --encoding UTF8 --template template0")
         if not table:
             return False
         rows = await connection.execute(_APPLIED)
