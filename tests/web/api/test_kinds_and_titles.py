@@ -21,22 +21,10 @@ from weboid.wiki.source import PageLinks
 API = "/api/page?dbname=testwiki@wmflabs"
 SISTER = "http://sister.demo/wiki/A_b"
 BOTH = "http://both.demo/wiki/C"
-LINKED = PageLinks(
-    20,
-    1,
-    "Über",
-    9,
-    None,
-    tuple(sorted([DEAD, SISTER, BOTH])),
-    (InterwikiLink(BOTH, "both", "C", is_external=True), InterwikiLink(SISTER, "sister", "A b")),
-)
-NAMES = (
-    Namespace(0, ""),
-    Namespace(1, "Diskussion"),
-    Namespace(1, "Talk", is_alias=True),
-    Namespace(1, "D", is_alias=True),
-    Namespace(4, "Wörter", is_cased=True),
-)
+SISTERS = (InterwikiLink(BOTH, "both", "C", is_external=True), InterwikiLink(SISTER, "sister", "A b"))
+LINKED = PageLinks(20, 1, "Über", 9, None, tuple(sorted([DEAD, SISTER, BOTH])), SISTERS)
+ALIASES = (Namespace(1, "Talk", is_alias=True), Namespace(1, "D", is_alias=True))
+NAMES = (Namespace(0, ""), Namespace(1, "Diskussion"), *ALIASES, Namespace(4, "Wörter", is_cased=True))
 
 
 async def sent(site: Site, path: str, fields: Mapping[str, str], **headers: str) -> tuple[int, dict[str, Any]]:

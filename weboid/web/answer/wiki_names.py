@@ -114,5 +114,4 @@ def _name_of(known: str) -> WikiName:
 
 def _words_of(name: str, wiki: StoredWiki) -> set[str]:
     hosts = {same_wiki(urlsplit(address).hostname or "") for address in (wiki.api, wiki.article) if address}
-    dbname = wiki.dbname.casefold()  # Wikimedia's replicas have it with _p.
-    return {name.casefold(), dbname, f"{dbname}_p", *hosts} - {""}
+    return {*map(str.casefold, (name, wiki.dbname, f"{wiki.dbname}_p")), *hosts} - {""}  # _p: the wiki's replica

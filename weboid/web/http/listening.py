@@ -29,7 +29,8 @@ async def open_listeners(host: str, port: int) -> list[socket]:
     """Sockets that listen, also for other processes to accept from; raises WeboidError if the port is taken."""
     try:
         # The server has looked for the addresses and takes none of the connections.
-        server = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port, start_serving=False)
+        address = (host.strip("[]"), port)
+        server = await asyncio.get_running_loop().create_server(asyncio.Protocol, *address, start_serving=False)
         listeners = [socket(fileno=os.dup(each.fileno())) for each in server.sockets]
         server.close()
         for each in listeners:
