@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from ipaddress import ip_network
 from typing import cast
+from unittest.mock import Mock
 
 import pytest
 from dnslib import QTYPE, RR, A, DNSRecord
@@ -217,6 +218,17 @@ async def test_the_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
         # c-ares' own memory went with its old channel: an evicted name is asked for anew.
         await addresses(resolver, "0.test")
     assert server.asked.count("A 0.test") == 2
+
+
+async def test_a_query_waits_for_the_next_channel_if_one_cannot_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dns, "LOOKUPS_A_CHANNEL", 0)
+    async with resolving({"site.test": ["127.0.0.1"]}) as (resolver, _), asyncio.timeout(10):
+        open_channel = resolver._new_channel
+        monkeypatch.setattr(resolver, "_new_channel", Mock(side_effect=ConfigError("no open file is left")))
+        with pytest.raises(ConfigError):
+            await addresses(resolver, "site.test")
+        monkeypatch.setattr(resolver, "_new_channel", open_channel)
+        assert await addresses(resolver, "site.test") == ["127.0.0.1"]
 
 
 @pytest.mark.parametrize("name", ["localhost", "printer", "127.1", "0x7f.1", "a..b.test", "x" * 70 + ".test", "\u3002"])

@@ -64,13 +64,8 @@ class Little:
         return web.Response(text=person.name if person else "nobody")
 
     async def sign_in(self, request: web.Request) -> web.Response:
-        kinds = {
-            "Anna": ANNA,
-            "Blocked": Member("8", "Blocked", 100, True),
-            "New": Member("9", "New", 3, False),
-            "Admin": Member("1", "Admin", 0, False),
-            "Lost": Member("1", "Lost", 9_000, True),
-        }
+        kinds = {"Anna": ANNA, "Blocked": Member("8", "Blocked", 100, True), "New": Member("9", "New", 3, False)}
+        kinds |= {"Admin": Member("1", "Admin", 0, False), "Lost": Member("1", "Lost", 9_000, True)}
         await self.sessions.sign_in(request, kinds[request.match_info["name"]])
         return web.Response()
 
