@@ -1,5 +1,8 @@
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from weboid.web.http.listening import open_listeners, url_of
 
@@ -19,6 +22,8 @@ def test_the_system_has_room_for_a_crowd_before_it_comes() -> None:
 
 
 async def test_an_ipv6_address_may_stand_in_brackets() -> None:
+    if f"{1:032x}" not in "".join(map(Path.read_text, Path("/proc/net").glob("if_inet6"))):
+        pytest.skip("this machine has no ::1")
     (listener,) = await open_listeners("[::1]", 0)
     with listener:
         assert url_of(listener).startswith("http://[::1]:")
