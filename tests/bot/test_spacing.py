@@ -48,8 +48,9 @@ def test_a_removed_parameter_takes_its_blanks_along_and_a_mark_its_line_but_no_w
 
 def test_a_label_stays_one_parameter_or_leaves_the_link_alone() -> None:
     assert "|text=A&#124;b|" in repaired(f"[{URL} A|b]", "dewiki")
-    before = f"[{URL} A}}}} b]"
-    assert repaired(before, "dewiki") == before
+    assert repaired(f"[{URL} A}}}} b]", "dewiki") == f"[{URL} A}}}} b]"
+    before = f"<ref>[{URL} {URL}]</ref>"
+    assert repaired(before, convert_bare_refs=True).startswith(f"{before[:-6]} {{{{webarchive|")
 
 
 def test_a_copy_that_may_not_be_shown_or_named_by_the_template_is_not_written() -> None:

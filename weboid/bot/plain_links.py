@@ -19,7 +19,7 @@ _ASIDE: Final = frozenset({"date", "bot", "archivebot", "archiv-bot", "fix-attem
 """Parameters of a dead tag that say something of the tag, not of the document."""
 _DATE_FORM: Final = "df"
 """The parameter of archive templates for how a date is shown; it is now written as the page writes dates."""
-_PLAIN_TITLE: Final = re.compile(r"[^\[\]{}|<>=\n]+")
+_PLAIN_TITLE: Final = re.compile(r"(?:(?!//)[^\[\]{}|<>=\n])+")
 
 
 def with_copy(writing: Writing, link: RepairableLink, copy: KnownCopy) -> list[TextEdit]:
