@@ -308,16 +308,14 @@ async def test_what_an_answer_cost_in_addition_is_paid_later(database: str) -> N
         assert await Budget(pool, Rate(1, 20), lambda: TODAY).spend(key, 1) > 60 * 10
 
 
-async def test_at_a_stop_hundreds_of_accounts_are_settled_at_once(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_at_a_stop_hundreds_of_accounts_settle_at_once(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_pool(database, size=2, part="test") as pool:
         account = Budget(pool, Rate(1, 100), lambda: TODAY)
         assert [await account.spend(bytes([number]), 1) for number in range(3)] == [0] * 3  # of 5 units that are bought
         for number in range(300):
             account.charge(number.to_bytes(2), 7)
         connection, lent = pool.connection, itertools.count()
-        monkeypatch.setattr(pool, "connection", lambda timeout=None: (next(lent), connection(timeout))[1])
+        monkeypatch.setattr(pool, "connection", lambda *a, **more: (next(lent), connection(*a, **more))[1])
         async for _ in account.tidying(web.Application()):
             pass
         assert (next(lent), len(account.here)) == (1, 0)
