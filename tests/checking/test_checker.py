@@ -93,8 +93,10 @@ async def test_behind_a_bad_certificate_pages_are_missing_or_in_doubt(certificat
     seen, _, secure = await switching(hangs_up, site_of({}), certificates, "https", expired=True)
     assert (seen.reason, seen.outcome) == (Reason.NOT_FOUND, Outcome.FAILING)
     assert secure == ["HEAD /a", "GET /a", "GET /a"]
-    for http in (hangs_up, site_of({})):
-        seen, _, _ = await switching(http, FINE, certificates, "https", expired=True)
+    frame = b"<title>App</title><script src=/static/app.js></script><div id=root></div>"
+    application = site_of({"/": reply(200, body=frame)}, reply(404, body=frame))
+    for http, https in [(hangs_up, FINE), (site_of({}), FINE), (hangs_up, application)]:
+        seen, _, _ = await switching(http, https, certificates, "https", expired=True)
         assert (seen.status, seen.reason) == (Status.NETWORK, Reason.CERTIFICATE_EXPIRED)
 
 
@@ -111,9 +113,7 @@ async def test_what_fails_under_both_schemes_fails_as_it_did_under_its_own(certi
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
-async def test_a_host_that_refuses_or_leads_away_at_one_port_alone_is_alive(
-    certificates: Certificates, scheme: str
-) -> None:
+async def test_a_host_that_refuses_or_leads_away_at_one_port_is_alive(certificates: Certificates, scheme: str) -> None:
     root = reply(302, "Location: /")
     for act, reason in [(reply(403), "forbidden"), (reply(429), "rate-limit"), (root, "redirect-to-root")]:
         wall = site_of({"/": reply(200, body=page("Home"))}, act)

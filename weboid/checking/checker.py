@@ -268,16 +268,17 @@ class Checker:
             if is_answer or (manner is Manner.FEWEST and again.code is not None):
                 finding, answer = found, again
         is_failing = finding.seen.outcome is Outcome.FAILING
-        if is_failing and (doubt := await self._other_places.suspicion(answer, request.others)):
+        doubt = is_failing and await self._other_places.suspicion(answer, request.others, trusting=trusting)
+        if doubt:
             return replace(finding, seen=replace(finding.seen, reason=doubt.reason), signals=doubt.signals)
         return finding
 
-    async def _asked_politely(self, url: str) -> RawResponse | None:
+    async def _asked_politely(self, url: str, trusting: bool) -> RawResponse | None:
         """The answer of another URL of a host, as browsers ask; None if it could not be asked now (C-3, C-15)."""
         if not await self.may_look(url):
             return None
         answer = await self._optional(
-            fetch_answer(self._session, url, turn=self.turn, get_only=True, manner=Manner.BROWSER)
+            fetch_answer(self._session, url, turn=self.turn, get_only=True, trusting=trusting, manner=Manner.BROWSER)
         )
         if answer:
             await self._back_off(parse(url), observation_of(answer, read_body=False))

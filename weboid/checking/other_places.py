@@ -20,17 +20,20 @@ _TINY: Final = 1_024
 
 
 class OtherPlaces:
-    """Front pages as they were answered lately. `ask` gives the answer of a URL, None if it cannot be asked now."""
+    """Front pages as they were answered lately. `ask` gives the answer of a URL, None if it cannot be asked now; with
+    True whatever its certificate is.
+    """
 
-    def __init__(self, ask: Callable[[str], Awaitable[RawResponse | None]], now: Callable[[], float]) -> None:
+    def __init__(self, ask: Callable[[str, bool], Awaitable[RawResponse | None]], now: Callable[[], float]) -> None:
         self._ask = ask
         self._now = now
-        self._fronts: BoundedMap[str, tuple[float, FrontPage]] = BoundedMap(_FRONTS)
+        self._fronts: BoundedMap[tuple[str, bool], tuple[float, FrontPage]] = BoundedMap(_FRONTS)
 
-    async def suspicion(self, answer: RawResponse, others: Collection[int]) -> Suspicion | None:
+    async def suspicion(self, answer: RawResponse, others: Collection[int], *, trusting: bool) -> Suspicion | None:
         """The suspicion against a failing code, by other places of the host that answered; None = it counts.
 
-        `others` are the codes of watched URLs of the host that was asked.
+        `others` are the codes of watched URLs of the host that was asked, `trusting` whether it was asked whatever its
+        certificate is.
         """
         if not calls_for_front(answer):
             return None
@@ -38,13 +41,13 @@ class OtherPlaces:
         root = front_page(place)
         if place.host != parse_again(answer.url).host:
             others = ()
-        return front_suspicion(answer, None if root == place else await self._front(str(root)), others)
+        return front_suspicion(answer, None if root == place else await self._front(str(root), trusting), others)
 
-    async def _front(self, root: str) -> FrontPage | None:
+    async def _front(self, *root: *tuple[str, bool]) -> FrontPage | None:
         known = self._fronts.use(root)
         if known and self._now() - known[0] <= _FRONT_S:
             return known[1]
-        if (asked := await self._ask(root)) is None:
+        if (asked := await self._ask(*root)) is None:
             return None
         front = front_of(asked, observation_of(asked, read_body=False))
         self._fronts[root] = self._now(), front
@@ -55,5 +58,5 @@ class OtherPlaces:
         if len(answer.body) < _TINY:
             return False
         probes = probes_of(url)
-        other = await self._ask(str(probes.near.url if probes else front_page(url)))
+        other = await self._ask(str(probes.near.url if probes else front_page(url)), False)
         return other is not None and other.body != answer.body

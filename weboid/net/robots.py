@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from weboid.core.observe.robots import NOTHING, UNREACHED, Robots, robots_of
+from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
 from weboid.mechanism.bounded import BoundedMap
 from weboid.mechanism.single_flight import SingleFlight
 from weboid.net.fetch import Turn, fetch_answer
@@ -34,9 +35,12 @@ class _Known(NamedTuple):
 async def fetch_robots(session: Outbound, url: str, *, turn: Turn) -> Robots:
     """The rules of the origin of an http or https URL, by the first `body_bytes` of its file; redirects are followed.
 
-    Raises what `turn` raises, and errors of our own.
+    They hold behind a bad certificate as well. Raises what `turn` raises, and errors of our own.
     """
-    answer = await fetch_answer(session, f"{_origin(url)}/robots.txt", turn=turn, get_only=True)
+    file = f"{_origin(url)}/robots.txt"
+    answer = await fetch_answer(session, file, turn=turn, get_only=True)
+    if answer.fault in BAD_CERTIFICATES:
+        answer = await fetch_answer(session, file, turn=turn, get_only=True, trusting=True)
     return robots_of(answer.code, answer.body, is_cut=len(answer.body) >= session.settings.body_bytes)
 
 
