@@ -85,13 +85,16 @@ async def test_who_waits_too_long_is_refused_and_the_others_are_not() -> None:
     assert await came(begin(slots, "b", done)) == ["in"]
 
 
-async def test_a_full_queue_refuses_at_once_but_not_for_one_accounts_crowd_which_may_have_more_than_its_share() -> None:
+async def test_a_full_queue_refuses_at_once_but_not_for_the_sake_of_one_accounts_crowd() -> None:
     slots, done = FairSlots(Capacity(1, places=4, wait_s=30)), list[str]()
     crowd = [begin(slots, "crowd", done, hold_s=0.01) for _ in range(7)]
     await let_run()
     assert sorted(await came(*crowd, begin(slots, "calm", done))) == ["Full"] * 2 + ["in"] * 6
     assert "calm" in done
-    slots = FairSlots(Capacity(1, places=8, wait_s=30))
+
+
+async def test_an_account_takes_more_than_its_share_of_places_while_there_are_some() -> None:
+    slots, done = FairSlots(Capacity(1, places=8, wait_s=30)), list[str]()
     assert await came(*(begin(slots, name, done, hold_s=0.01) for name in "abcaaaa")) == ["in"] * 7
 
 
@@ -108,15 +111,6 @@ async def test_who_would_wait_too_long_is_refused_before_it_waits_and_who_had_no
     await let_run()
     assert await came(*(begin(slots, name, done) for name in ("calm", "other"))) == ["in"] * 2
     await came(*crowd, *back)
-
-
-async def test_who_waits_already_would_wait_for_another_turn_of_all_accounts() -> None:
-    slots, done = FairSlots(Capacity(1, places=100, wait_s=0.3)), list[str]()
-    assert await came(*(begin(slots, "crowd", done, hold_s=0.1) for _ in range(2))) == ["in"] * 2
-    tasks = [begin(slots, name, done, hold_s=0.1) for name in ("calm", "first", "other", *["crowd"] * 6)]
-    await let_run()
-    assert [task.done() for task in tasks] == [False] * 5 + [True] * 4
-    await came(*tasks)
 
 
 async def test_of_a_crowd_that_comes_at_once_nobody_waits_in_vain() -> None:
@@ -168,7 +162,8 @@ async def test_who_is_cancelled_leaves_nothing_behind(turns: int) -> None:
 
 
 async def test_who_steps_aside_lets_others_work_and_comes_back_in_turn() -> None:
-    slots, done, answered = FairSlots(Capacity(1, places=10, wait_s=30, aside=1)), list[str](), asyncio.Event()
+    slots, done = FairSlots(Capacity(1, places=10, wait_s=30, aside=1)), list[str]()
+    answered = asyncio.Event()
     waiting = asyncio.create_task(alongside(slots, "slow", answered, done))
     await let_run()
     await asyncio.gather(*(begin(slots, "quick", done) for _ in range(3)))
@@ -179,7 +174,8 @@ async def test_who_steps_aside_lets_others_work_and_comes_back_in_turn() -> None
 
 
 async def test_no_more_step_aside_than_may() -> None:
-    slots, done, answered = FairSlots(Capacity(1, places=10, wait_s=0.1, aside=2)), list[str](), asyncio.Event()
+    slots, done = FairSlots(Capacity(1, places=10, wait_s=0.1, aside=2)), list[str]()
+    answered = asyncio.Event()
     waiting = [asyncio.create_task(alongside(slots, "slow", answered, done)) for _ in range(3)]
     await let_run()
     assert await came(begin(slots, "a", done)) == ["Full"]

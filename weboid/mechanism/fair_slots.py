@@ -146,7 +146,7 @@ class FairSlots:
         if self.waiting >= (capacity.places if own >= max(capacity.places // accounts, 1) else 2 * capacity.places):
             return False
         ahead = own * accounts + accounts - 1 if account in self._new.queues else len(self._new.fresh)
-        ahead = ahead if own else min(self.waiting, ahead)  # who was ahead of its others comes again
+        ahead = min(self.waiting, ahead)
         ahead += min(ahead + 1, len(self._back.queues))  # who comes back has every second turn
         return ahead * self._turn_s <= capacity.wait_s * capacity.slots
 
