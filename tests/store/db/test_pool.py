@@ -189,9 +189,7 @@ async def test_no_statement_is_given_up_because_the_program_itself_is_late(
 
 
 @pytest.mark.long
-async def test_after_one_silence_idle_connections_are_tested_before_they_are_lent(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_after_silence_idle_connections_are_tested_first(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "_GRACE_S", 0.2)
     with open_database_proxy(database) as proxy:
         async with open_pool(proxy.dsn, size=3, statement_timeout_s=0.1) as pool:
@@ -206,9 +204,7 @@ async def test_after_one_silence_idle_connections_are_tested_before_they_are_len
                     await ask(pool)
 
 
-async def test_only_the_first_waits_long_for_a_database_that_is_away(
-    database: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_only_the_first_waits_long_if_a_database_is_away(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool_module, "_AWAY_WAIT_S", 0.05)
     with open_database_proxy(database) as proxy:
         async with open_pool(proxy.dsn, size=2, timeout_s=1.0) as pool:

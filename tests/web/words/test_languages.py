@@ -63,34 +63,21 @@ def test_numbers_and_days_can_be_worded_in_every_language() -> None:
 
 def test_mediawikis_odd_codes_mean_what_they_mean_there() -> None:
     for code, bcp47, direction, locale in [
-        ("als", "gsw", "ltr", "gsw"),
-        ("ar", "ar", "rtl", "ar"),
-        ("arz", "arz", "rtl", "ar"),
-        ("azb", "azb", "rtl", "fa"),
-        ("he", "he", "rtl", "he"),
-        ("yi", "yi", "rtl", "yi"),
-        ("ks-deva", "ks-Deva", "ltr", "ks_Deva"),
-        ("no", "nb", "ltr", "nb"),
-        ("sr-el", "sr-Latn", "ltr", "sr_Latn"),
-        ("simple", "en-simple", "ltr", "en"),
-        ("zh-tw", "zh-Hant-TW", "ltr", "zh_Hant_TW"),
-        ("zh-yue", "yue", "ltr", "yue"),
-        ("roa-tara", "nap-x-tara", "ltr", "it"),
-    ]:
+        ("als", "gsw", "ltr", "gsw"), ("ar", "ar", "rtl", "ar"), ("arz", "arz", "rtl", "ar"),
+        ("azb", "azb", "rtl", "fa"), ("he", "he", "rtl", "he"), ("yi", "yi", "rtl", "yi"),
+        ("ks-deva", "ks-Deva", "ltr", "ks_Deva"), ("no", "nb", "ltr", "nb"), ("sr-el", "sr-Latn", "ltr", "sr_Latn"),
+        ("simple", "en-simple", "ltr", "en"), ("zh-tw", "zh-Hant-TW", "ltr", "zh_Hant_TW"),
+        ("zh-yue", "yue", "ltr", "yue"), ("roa-tara", "nap-x-tara", "ltr", "it"),
+    ]:  # fmt: skip
         language = languages()[code]
         assert (language.bcp47, language.direction, language.locale) == (bcp47, direction, locale), code
 
 
 def test_fallbacks_are_mediawikis() -> None:
     for code, chain in [
-        ("gsw", ("de",)),
-        ("als", ("gsw", "de")),
-        ("zh-hk", ("zh-hant", "zh-hans")),
-        ("pt-br", ("pt",)),
-        ("sr", ("sr-ec", "sr-cyrl")),
-        ("lmo", ("pms", "eml", "lij", "vec", "it")),
-        ("en", ()),
-    ]:
+        ("gsw", ("de",)), ("als", ("gsw", "de")), ("zh-hk", ("zh-hant", "zh-hans")), ("pt-br", ("pt",)),
+        ("sr", ("sr-ec", "sr-cyrl")), ("lmo", ("pms", "eml", "lij", "vec", "it")), ("en", ()),
+    ]:  # fmt: skip
         assert languages()[code].fallbacks == chain, code
 
 

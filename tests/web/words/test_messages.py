@@ -203,26 +203,18 @@ def test_what_the_formatter_would_misread_is_refused() -> None:
 
 def test_durations_in_words() -> None:
     for days, english, german in [
-        (0, "since today", "seit heute"),
-        (1, "for one day", "seit einem Tag"),
-        (13, "for 13 days", "seit 13 Tagen"),
-        (14, "for 2 weeks", "seit 2 Wochen"),
-        (60, "for 9 weeks", "seit 9 Wochen"),
-        (180, "for 6 months", "seit 6 Monaten"),
-        (800, "for 2 years", "seit 2 Jahren"),
-    ]:
+        (0, "since today", "seit heute"), (1, "for one day", "seit einem Tag"), (13, "for 13 days", "seit 13 Tagen"),
+        (14, "for 2 weeks", "seit 2 Wochen"), (60, "for 9 weeks", "seit 9 Wochen"),
+        (180, "for 6 months", "seit 6 Monaten"), (800, "for 2 years", "seit 2 Jahren"),
+    ]:  # fmt: skip
         assert (say("en").span(days), say("de").span(days)) == (english, german), days
 
 
 def test_days_in_words() -> None:
     for days, english, german in [
-        (0, "today", "heute"),
-        (-1, "yesterday", "gestern"),
-        (1, "tomorrow", "morgen"),
-        (-14, "2 weeks ago", "vor 2 Wochen"),
-        (-200, "7 months ago", "vor 7 Monaten"),
-        (3, "in 3 days", "in 3 Tagen"),
-    ]:
+        (0, "today", "heute"), (-1, "yesterday", "gestern"), (1, "tomorrow", "morgen"),
+        (-14, "2 weeks ago", "vor 2 Wochen"), (-200, "7 months ago", "vor 7 Monaten"), (3, "in 3 days", "in 3 Tagen"),
+    ]:  # fmt: skip
         assert (say("en").distance(days), say("de").distance(days)) == (english, german), days
 
 
