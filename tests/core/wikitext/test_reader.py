@@ -42,8 +42,12 @@ def test_links_are_found_where_readers_see_them() -> None:
         (f"<syntaxhighlight lang='x'>{_URL}</syntaxhighlight><templatedata>{_URL}</templatedata>", []),
         (f"<gallery>\nA.jpg|[{_URL} c]\n</gallery>", [(_URL, "c")]), (f"| {_URL} ||a", [(_URL, None)]),
         (f":{{| title='{_URL}'\n|- id={_URL}\n|+ [{_URL} A] | [{_URL} B] | {_URL}", [(_URL, "B"), (_URL, None)]),
-        (f"! [{_URL} A|B] || [{_URL} C] || {_URL} | [[D]] {_URL}", [(_URL, "C"), (_URL, None)]),
-        (f"| [{_URL} A] [[B|C]] [{_URL} D] [[E]] | F || [{_URL} G || H]", [(_URL, "A"), (_URL, "D")]),
+        (f"{{|\n! [{_URL} A|B] || [{_URL} C] || {_URL} | [[D]] {_URL}", [(_URL, "C"), (_URL, None)]),
+        (f"{{|\n| [{_URL} A] [[B|C]] [{_URL} D] [[E]] | F || [{_URL} G || H]", [(_URL, "A"), (_URL, "D")]),
+        (f"!A[{_URL} B|C]\n{{|\n|}} [{_URL} D|E]\n[[a|b=5\n* [{_URL} F]", [(_URL, a) for a in ("B|C", "D|E", "F")]),
+        (f"{{|\n| a<ref>[{_URL} A]</ref> [{_URL} B|C]\n|| [{_URL} D|E]\n| b ||| [{_URL} F|G]", [(_URL, "A"),
+         (_URL, "D|E"), (_URL, "F|G")]),
+        (f"{{|\n| {{{{h}}}} [{_URL} A|B]\n{{{{k\n|l=m}}}} [{_URL} C|D]", [(_URL, "A|B"), (_URL, "C|D")]),
         (f"{{{{a|\n|- {_URL}}}}}", [(_URL, None)]),
     ]:  # fmt: skip
         assert links(text) == found
@@ -59,7 +63,14 @@ def test_a_link_knows_what_it_stands_in_and_is_not_whole_where_its_url_goes_on()
         (f"[[a {_URL}", Enclosure.BROKEN), (f"[[a\n{_URL}", Enclosure.TEXT), (f"{{{{a}}}} {_URL}", Enclosure.TEXT),
     ]:  # fmt: skip
         assert enclosures(text) == [enclosure]
-    for after in ["{{{id}}}", "{b", "<!-- c -->d", "<noinclude>e", "</onlyinclude >f", "<includeonly>g</includeonly>h"]:
+    for after in [
+        "{{{id}}}",
+        "{b",
+        "<!-- c --><!-- c -->d",
+        "<noinclude>e",
+        "</onlyinclude >f",
+        "<includeonly>g</includeonly>h",
+    ]:
         assert [link.is_whole for link in read_wikitext(f"{_URL}{after}\n{_URL} {after}").links] == [False, True]
 
 

@@ -48,9 +48,11 @@ _ENTITY: Final = re.compile(r"&(?:[a-z]+|#[0-9]+|#x[0-9a-f]+)\Z", re.IGNORECASE)
 _ADDRESS: Final = re.compile(rf"(?:{_SCHEME}|//)(?:(?!{_END_OF_URL}){_URL_CHARACTERS})+", re.IGNORECASE)
 _PIPED: Final = re.compile(_ADDRESS.pattern.replace(_URL_CHARACTERS, rf"(?:{_URL_CHARACTERS}|\|)"), re.IGNORECASE)
 """The same where a pipe separates nothing."""
-_TABLE: Final = re.compile(r"[ \t]*(?:[|!]|:*\{\|)")
-_ROW: Final = re.compile(r"[ \t]*(?::*\{\||\|-(?!\|))")
-"""The beginning of a table's line that has nothing but attributes."""
+_TABLE: Final = re.compile(r"[ \t]{0,40}(?:[|!]|:{0,40}[ \t]{0,40}\{\|)")
+_ROW: Final = re.compile(r"[ \t]{0,40}(?::{0,40}[ \t]{0,40}\{\||\|-(?!\|))")
+"""The beginning of a table's line that has nothing but attributes; ``|-|`` is one of tabber's."""
+_WITH_WIKILINK: Final = re.compile(r"\[\[|\{\{|-\{")
+"""What is a wikilink, or may become one, so that a table's cell has no attributes."""
 _NOTHING: Final = re.compile(r"(?!)")
 _FILE: Final = re.compile(
     r"[^\[\]{}|\n:]+:[^\[\]{}|\n]+\."
@@ -58,12 +60,12 @@ _FILE: Final = re.compile(
     re.IGNORECASE,
 )
 """The beginning of a link to a file; namespaces have other names on every wiki, files have the same extensions."""
-_FILE_OPTION: Final = re.compile(r"\|\s*[^\W\d_]\w*=")
+_FILE_OPTION: Final = re.compile(r"\|\s{0,40}[^\W\d_]\w{0,40}=")
 _OPTION: Final = re.compile(r"(?:\|\s*[^\W\d_][\w -]*=\s*|<tvar\b[^<>]*>)\Z")
 """``|link=`` before a URL, in links to files, galleries and tables; ``<tvar>``, whose text may be part of a link."""
 _LONGEST_OPTION: Final = 40
 _UNSEEN: Final = r"(?i:<!--.*?-->|<includeonly\s*>.*?</includeonly\s*>|</?(?:no|only)include\s*>)"
-_ADDED: Final = re.compile(rf"\{{\{{\{{|\{{(?!\{{)|\}}(?!\}})|\|(?![|}}])|{_UNSEEN}{_URL_CHARACTERS}", re.DOTALL)
+_ADDED: Final = re.compile(rf"\{{\{{\{{|\{{(?!\{{)|\}}(?!\}})|\|(?![|}}])|(?>{_UNSEEN})+{_URL_CHARACTERS}", re.DOTALL)
 """Characters after a URL by which MediaWiki makes it longer."""
 _LONGEST_ADDED: Final = 2_000
 _STRENGTH: Final = tuple(Enclosure)
@@ -108,6 +110,8 @@ class _Frame:
     """The beginning of a table's cell, up to whose first pipe are attributes; behind that, the end of the frame."""
     reference: Reference | None
     line: int = 0
+    tables: int = 0
+    """Tables that are open."""
 
 
 class _Place(NamedTuple):
@@ -121,6 +125,9 @@ class _Place(NamedTuple):
     reference: Reference | None
 
 
+_Link = tuple[int, int, str, int, str | None, _Place]
+
+
 class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
@@ -131,7 +138,7 @@ class _Reader:
         self._covered = 0
         """Up to here, addresses are no links of their own: they stand in a tag or in another address."""
         self._templates: list[tuple[int, int, list[tuple[int, int | None]], _Place]] = []
-        self._links: list[tuple[int, int, str, int, str | None, _Place]] = []
+        self._links: list[_Link] = []
         self._references: list[Reference] = []
         self._frames: list[_Frame] = []
 
@@ -184,7 +191,8 @@ class _Reader:
                 self._equals(frame, start)
             case "\n":
                 frame.line += 1
-                frame.line_start = frame.cell = token.end()
+                frame.line_start = token.end()
+                frame.cell = frame.end if frame.top.parent else token.end()
                 frame.top.link = None
             case _:
                 self._bare_url(frame, start)
@@ -246,19 +254,22 @@ class _Reader:
     def _open_bracket(self, frame: _Frame, start: int, size: int) -> int:
         if size >= 2:
             return self._open(frame, start, size, "[")
-        is_none = frame.top.link or start < self._covered
-        address = None if is_none else self._address(frame).match(self._text, start + 1, frame.end)
+        is_inside = frame.top.link or start < self._covered
+        address = None if is_inside else self._address(frame).match(self._text, start + 1, frame.end)
         if address is not None:
             frame.top.link = (start, address[0], address.end(), frame.line)
             self._covered = max(self._covered, address.end())
         return start + 1
 
     def _address(self, frame: _Frame) -> re.Pattern[str]:
-        """The form of addresses here: a pipe is part of one but in templates, wikilinks and lines of tables."""
+        """The form of addresses here: a pipe is part of one but in templates, wikilinks and lines of tables. There are
+        none in options of files and in lines of attributes.
+        """
         top, line = frame.top, frame.line_start
         if top.parent is None and not _TABLE.match(self._text, line):
             return _PIPED
-        is_option = top.opening == "[" and _FILE_OPTION.match(self._text, top.parts[-1][0])
+        option = top.parts[-1][0] if top.opening == "[" else -1
+        is_option = option >= line and _FILE_OPTION.match(self._text, option)
         return _NOTHING if is_option or (top.parent is None and _ROW.match(self._text, line)) else _ADDRESS
 
     def _close_bracket(self, frame: _Frame, start: int, size: int) -> int:
@@ -291,16 +302,23 @@ class _Reader:
     def _pipe_of_table(self, frame: _Frame, start: int) -> None:
         """As in MediaWiki: what is before the first pipe of a cell are attributes, unless a wikilink is in it."""
         text, begin = self._text, max(frame.cell, self._text.rfind("!!", frame.cell, start) + 2)
-        if text.startswith("||", start):
-            frame.cell, frame.top.link = start + 2, None
-        elif frame.cell == frame.line_start and not text[begin:start].strip():
+        before = text[frame.cell : start].strip() if frame.cell == frame.line_start else "-"
+        if before.lstrip(": \t") == "{":
+            frame.tables, frame.cell = frame.tables + 1, frame.end
+        elif not before and text.startswith("|}", start):
+            frame.tables, frame.cell = max(frame.tables - 1, 0), frame.end
+        elif not before:
             frame.cell = start + 1
+        elif text.startswith("||", start) and frame.cell != start + 1:
+            frame.cell, frame.top.link = start + 2, None
         elif start >= begin:
             frame.cell = frame.end
-            if "[[" not in text[begin:start]:
-                frame.top.link = None
+            if frame.tables and not _WITH_WIKILINK.search(text, begin, start):
+                frame.top.link, kept = None, list[_Link]()
                 while self._links and self._links[-1][0] >= begin:
-                    self._links.pop()
+                    link = self._links.pop()
+                    kept += [link] * (link[-1].reference is not frame.reference)
+                self._links += reversed(kept)
 
     def _equals(self, frame: _Frame, start: int) -> None:
         piece = frame.top
