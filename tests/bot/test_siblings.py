@@ -81,6 +81,8 @@ def test_an_address_that_an_editor_chose_as_a_copy_stays_one() -> None:
             assert repaired(before, links=known(verdict)) == before, address
         tagged = repaired(before.replace("|url-status=dead", "|url-status=live"))
         assert tagged == before, address
+    before = _ARCHIVED.replace("https://web.", "https://web&#46;")
+    assert repaired(before) == before
 
 
 def test_what_is_no_copy_for_certain_gives_way_to_one_where_the_link_is_dead() -> None:

@@ -65,7 +65,7 @@ def standing_of(address: str, url: str, answers: KnownLinks, now: datetime) -> C
     snapshot = snapshot_of(meant(address))
     if snapshot is None:
         return _standing_of_unknown(address, url)
-    path = parse(address).path
+    path = parse(meant(address)).path
     if is_wayback(address) and any(form.match(path) for form in (_LISTING, _NO_DAY)):
         return CopyStanding.INVALID
     if snapshot.archive.standing is Standing.NO_ARCHIVE or _NOT_A_COPY.match(path):

@@ -6,8 +6,8 @@ from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 from typing import Any
 
-from weboid.bot.answers import FROZEN, KnownCopy
-from weboid.bot.archived import copy_at, for_readers, is_fit
+from weboid.bot.answers import FROZEN
+from weboid.bot.archived import copy_at, for_readers, innermost, is_fit
 from weboid.core.record.reasons import BY_WORD, Outcome
 from weboid.core.verdict.verdict import Verdict
 from weboid.core.wikitext.link_lists import PERMADEAD, PERMALIVE, SUBSCRIPTION
@@ -144,10 +144,9 @@ def _copies(answer: Mapping[str, Any], url: str, now: datetime) -> tuple[str, ..
     given = answer.get("snapshots")
     fit = []
     for each in given if isinstance(given, list) else ():
-        address = each.get("snapshot") if isinstance(each, dict) else None
-        copy: KnownCopy | None = copy_at(address) if isinstance(address, str) else None
-        if copy is not None and is_fit(copy, url, now.astimezone(UTC)):
-            fit.append((each.get("verified") is not True, for_readers(copy.address)))
+        address = str(each.get("snapshot")) if isinstance(each, dict) else ""
+        if (copy := copy_at(address)) is not None and is_fit(copy, url, now.astimezone(UTC)):
+            fit.append((each.get("verified") is not True, for_readers(innermost(address))))
     return tuple(address for _, address in sorted(fit, key=lambda each: each[0]))
 
 
