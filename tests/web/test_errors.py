@@ -62,3 +62,4 @@ async def test_an_address_with_slashes_at_its_end_leads_to_the_one_without(site:
         assert answer.history[0].headers["Location"] == address.rstrip("/") + (query and f"?{query}")
     for path in ("/", "//", "////", "/nothing/", "//example.org/", "/help/x/", "/page/testwiki/"):
         assert [each.status for each in (await site.fetch(path))[2].history] == []
+    assert [(await site.fetch(path, method="PUT"))[0] for path in ("/help/", "/page/testwiki/A/")] == [405, 405]

@@ -66,7 +66,7 @@ def add_routes(
     metrics: Metrics,
     cards: Cards,
 ) -> None:
-    """Adds every route of the table to the application, and nothing else."""
+    """Adds every route of the table to the application, and that of addresses with a slash at their end."""
     bound = (
         *_pages(service, config, wikis, status),
         *_programs(service, status, cards),
@@ -87,10 +87,10 @@ def add_routes(
 
 
 async def _without_slash(request: web.Request) -> web.Response:
-    """Leads to the address without slashes at its end (308); raises HTTPNotFound if that one is not there either."""
+    """Leads to the address without slashes at its end (308); raises web.HTTPException as that one would (404, 405)."""
     address = request.rel_url.with_path(request.rel_url.raw_path.rstrip("/"), encoded=True, keep_query=True)
-    if (await request.app.router.resolve(request.clone(rel_url=address))).http_exception:
-        raise web.HTTPNotFound
+    if error := (await request.app.router.resolve(request.clone(rel_url=address))).http_exception:
+        raise error
     return web.Response(status=308, headers={hdrs.LOCATION: str(address), **OPEN_TO_ALL})
 
 
