@@ -8,7 +8,14 @@ import secrets
 import shutil
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, contextmanager, nullcontext
+from contextlib import (
+    AbstractAsyncContextManager,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+    suppress,
+)
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -197,7 +204,8 @@ def _figures() -> Iterator[Path]:
         raise WeboidError(f"the workers need a folder for their figures: {error}; set TMPDIR to one") from None
     with folder as path:
         # Held until we end: what deletes old temporary folders (tmpfiles.d, after ten days) passes over locked ones.
-        fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_SH)
+        with suppress(OSError):  # not every file system has locks
+            fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_SH | fcntl.LOCK_NB)
         yield Path(path)
 
 

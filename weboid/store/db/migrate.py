@@ -104,7 +104,8 @@ async def _is_complete(connection: AsyncConnection[TupleRow], known: Sequence[Mi
     async with connection.transaction():
         table, is_utf8 = await (await connection.execute(_STATE)).fetchone() or (False, True)
         if not is_utf8:
-            raise StoreError("the database is not in UTF8: make one by createdb --encoding UTF8 --template template0")
+            made = "createdb --encoding UTF8 --locale C --template template0"
+            raise StoreError(f"the database is not in UTF8: make one by {made}, and restore there what it has")
         if not table:
             return False
         rows = await connection.execute(_APPLIED)
