@@ -67,6 +67,8 @@ def hangs_up(asked: Asked) -> Act:
 
 
 FINE = site_of({"/a": reply(200, body=page("A page"))})
+_FRAME = b"<title>App</title><script src=/static/app.js></script><div id=root></div>"
+APPLICATION = site_of({"/": reply(200, body=_FRAME)}, reply(404, body=_FRAME))
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -93,9 +95,9 @@ async def test_behind_a_bad_certificate_pages_are_missing_or_in_doubt(certificat
     seen, _, secure = await switching(hangs_up, site_of({}), certificates, "https", expired=True)
     assert (seen.reason, seen.outcome) == (Reason.NOT_FOUND, Outcome.FAILING)
     assert secure == ["HEAD /a", "GET /a", "GET /a"]
-    frame = b"<title>App</title><script src=/static/app.js></script><div id=root></div>"
-    application = site_of({"/": reply(200, body=frame)}, reply(404, body=frame))
-    for http, https in [(hangs_up, FINE), (site_of({}), FINE), (hangs_up, application)]:
+    seen, _, _ = await switching(site_of({}, reply(403)), site_of({}), certificates, "https", expired=True)
+    assert seen.reason is Reason.NOT_FOUND
+    for http, https in [(hangs_up, FINE), (site_of({}), FINE), (hangs_up, APPLICATION)]:
         seen, _, _ = await switching(http, https, certificates, "https", expired=True)
         assert (seen.status, seen.reason) == (Status.NETWORK, Reason.CERTIFICATE_EXPIRED)
 
@@ -119,8 +121,9 @@ async def test_a_host_that_refuses_or_leads_away_at_one_port_is_alive(certificat
         wall = site_of({"/": reply(200, body=page("Home"))}, act)
         for silent, expected in [(hangs_up, reason), (site_of({}), "not-found")]:
             scripts = (silent, wall) if scheme == "http" else (wall, silent)
-            seen, _, _ = await switching(*scripts, certificates, scheme, thorough=True)
-            assert seen.reason.word == expected, act
+            for known in ({"thorough": True}, {"needs": {Special.NEEDS_HTTPS, Special.NEEDS_HTTP}}):
+                seen, _, _ = await switching(*scripts, certificates, scheme, **known)
+                assert seen.reason.word == expected, act
 
 
 # --- a referrer ---
@@ -137,6 +140,8 @@ async def test_a_site_that_lets_in_only_who_comes_from_itself_works_and_one_that
     assert seen.needs == {Special.NEEDS_REFERRER}
     seen, asked = await ask(wants_referrer, needs=frozenset({Special.NEEDS_REFERRER}))
     assert (seen.reason, asked) == (Reason.OK, ["HEAD /a/page"])
+    seen, _ = await ask(APPLICATION, needs=frozenset({Special.NEEDS_REFERRER}))
+    assert seen.reason is Reason.SOFT_404
     seen, _ = await ask(site_of({"/a/page": reply(403, body=b"no")}), thorough=True)
     assert seen.reason is Reason.FORBIDDEN
 

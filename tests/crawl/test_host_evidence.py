@@ -58,6 +58,7 @@ async def test_a_url_without_own_strike_comes_back_from_its_hosts_death_though_o
     async with open_wiki(database, {1: urls}) as wiki:
         await wiki.rounds(lambda url, day: SILENT, range(100, DEAD))
         assert await verdicts(wiki, urls) == {Verdict.DEAD}
+        assert any(question.thorough for question in wiki.questions if question.url == FRONT)
         hanging = {url for url, _ in Counter(url for _, url in wiki.asked if url != FRONT).most_common(2)}
         living = [url for url in urls if url not in hanging]
 
@@ -68,6 +69,16 @@ async def test_a_url_without_own_strike_comes_back_from_its_hosts_death_though_o
         await wiki.rounds(script, range(DEAD, DEAD + 30))
         assert await verdicts(wiki, living) == {Verdict.WORKING}
         assert (await wiki.known(urls[0])).host.streak.strikes == 0
+
+
+async def test_no_link_is_dead_before_all_other_ways_were_tried(database: str) -> None:
+    urls = urls_of(12)
+    async with open_wiki(database, {1: urls}) as wiki:
+        await wiki.rounds(lambda url, day: FINE if url == FRONT else SILENT, range(100, DEAD))
+        died = {tuple(row) for row in await wiki.rows("SELECT url_key, day FROM change WHERE after = 3")}
+        asked = zip(wiki.asked, wiki.questions, strict=True)
+        proofs = [question.thorough for (day, url), question in asked if (key(url).url_key, day) in died]
+        assert (len(proofs), all(proofs)) == (len(urls), True)
 
 
 async def test_a_dead_host_with_more_due_urls_than_twenty_visits_take_gets_six_contacts_a_day(database: str) -> None:

@@ -27,7 +27,14 @@ from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.observe.recognition import new_portrait
 from weboid.core.observe.robots import Robots
-from weboid.core.observe.scheme_switch import BAD_CERTIFICATES, as_switched, calls_for_switch, switch_of, switched
+from weboid.core.observe.scheme_switch import (
+    BAD_CERTIFICATES,
+    as_switched,
+    calls_for_switch,
+    lives,
+    switch_of,
+    switched,
+)
 from weboid.core.record.reasons import Outcome, Reason, code_reason
 from weboid.core.record.specials import Special
 from weboid.core.record.status import Status, status_of
@@ -197,8 +204,7 @@ class Checker:
 
     async def _under_both_schemes(self, url: Url, request: CheckRequest) -> CheckResult:
         """The result under the URL's own scheme or, if known or found to be needed, under the other one (63)."""
-        other = switched(url, self._session.settings.web_ports)
-        need = switch_of(url)
+        other, need, there = switched(url, self._session.settings.web_ports), switch_of(url), None
         if other and need in request.needs:
             there = await self._with_referrer(other, request)
             if there.seen.outcome is Outcome.WORKING:
@@ -210,9 +216,9 @@ class Checker:
             there = await self._with_referrer(other, replace(request, asks_again=asks_again), spent_s=spent_s)
             if there.seen.outcome is Outcome.WORKING:
                 return replace(there, seen=as_switched(here.seen, there.seen, need))
-            if there.seen.http and there.seen.outcome is not Outcome.FAILING and not here.seen.http:
-                return there  # The host is alive, though a port is silent.
-        return await self._despite_certificate(url, request, here) if here.seen.reason in BAD_CERTIFICATES else here
+        if here.seen.reason in BAD_CERTIFICATES:
+            return await self._despite_certificate(url, request, here)
+        return there if there and not here.seen.http and lives(there.seen) else here
 
     async def _despite_certificate(self, url: Url, request: CheckRequest, warned: CheckResult) -> CheckResult:
         """The result that people get who ignore the warning of a bad certificate: only a failure there counts."""
@@ -220,19 +226,17 @@ class Checker:
         if answer is None or answer.code is None:
             return warned
         found = CheckResult(observation_of(answer, read_body=False), answer)
-        if found.seen.outcome is Outcome.FAILING:
-            found = await self._asked_again(url, request, found, trusting=True)
+        found = await self._asked_again(url, request, found, trusting=True)
         return found if found.seen.outcome is Outcome.FAILING else warned
 
     async def _with_referrer(self, url: Url, request: CheckRequest, spent_s: float = 0.0) -> CheckResult:
         """The result without a Referer or, if that helps, with the site's own front page as Referer (C-7)."""
-        if Special.NEEDS_REFERRER in request.needs:
-            answer = await self._answer(url, request, str(front_page(url)))
-            return await self._examined(url, request, answer)
-        finding = await self._examined(url, request, await self._answer(url, request, spent_s=spent_s))
-        finding = await self._asked_again(url, request, finding)
-        if request.tries(Special.NEEDS_REFERRER) and finding.seen.reason is Reason.FORBIDDEN:
-            inside = await self._optional(self._answer(url, request, str(front_page(url))))
+        front = str(front_page(url))
+        referrer = front if Special.NEEDS_REFERRER in request.needs else None
+        finding = await self._examined(url, request, await self._answer(url, request, referrer, spent_s=spent_s))
+        finding = await self._asked_again(url, request, finding, referrer)
+        if not referrer and request.tries(Special.NEEDS_REFERRER) and finding.seen.reason is Reason.FORBIDDEN:
+            inside = await self._optional(self._answer(url, request, front))
             if inside and inside.code not in REFUSING and (seen := observation_of(inside)).outcome is Outcome.WORKING:
                 seen = replace(seen, needs=seen.needs | {Special.NEEDS_REFERRER})
                 if Special.NEEDS_REFERRER not in request.known:
@@ -242,7 +246,7 @@ class Checker:
         return finding
 
     async def _asked_again(
-        self, url: Url, request: CheckRequest, finding: CheckResult, *, trusting: bool = False
+        self, url: Url, request: CheckRequest, finding: CheckResult, referrer: str | None = None, trusting: bool = False
     ) -> CheckResult:
         """The result once nothing of ours can be the reason of a failing code: our headers, or that we are a program.
 
@@ -256,9 +260,8 @@ class Checker:
             return finding  # It proves nothing, and it asks for fewer requests (D-78).
         is_plain = Special.NEEDS_BROWSER not in request.needs
         manner = Manner.FEWEST if answer.code == 431 else Manner.BROWSER if is_plain else Manner.PLAIN
-        again = await self._optional(
-            self._answer(url, request, trusting=trusting, manner=manner, spent_s=answer.seconds)
-        )
+        asking = self._answer(url, request, referrer, trusting=trusting, manner=manner, spent_s=answer.seconds)
+        again = await self._optional(asking)
         if again is not None:
             found = await self._examined(url, request, again)
             await self._back_off(url, found.seen)
@@ -277,10 +280,9 @@ class Checker:
         """The answer of another URL of a host, as browsers ask; None if it could not be asked now (C-3, C-15)."""
         if not await self.may_look(url):
             return None
-        answer = await self._optional(
-            fetch_answer(self._session, url, turn=self.turn, get_only=True, trusting=trusting, manner=Manner.BROWSER)
-        )
-        if answer:
+        turn, manner = self.turn, Manner.BROWSER
+        asking = fetch_answer(self._session, url, turn=turn, get_only=True, trusting=trusting, manner=manner)
+        if answer := await self._optional(asking):
             await self._back_off(parse(url), observation_of(answer, read_body=False))
         return answer
 

@@ -28,7 +28,7 @@ from weboid.core.observe.observation import Observation
 from weboid.core.observe.scheme_switch import BAD_CERTIFICATES
 from weboid.core.record.moment import Moment
 from weboid.core.record.pace import FEW_URLS
-from weboid.core.record.policy import NO_PROOF, Policy, proven
+from weboid.core.record.policy import NO_PROOF, Policy, may_prove, proven
 from weboid.core.record.reasons import Outcome, Reason, needs_contrast
 from weboid.core.record.record import HostEffect, HostRecord, UrlRecord
 from weboid.core.record.specials import Special, believed
@@ -283,7 +283,9 @@ class Visit:
         if front in self._asked:
             return True
         self._asked.add(front)
-        found = await self._check(CheckRequest(front, self._believed(self._now().day), asks_again=False))
+        day = self._now().day
+        thorough = may_prove(host.streak, day, self._policy)
+        found = await self._check(CheckRequest(front, self._believed(day), thorough=thorough, asks_again=False))
         self._is_up = found is not None and not is_host_failure(found)
         return found is not None and not self._is_up
 
@@ -300,8 +302,9 @@ class Visit:
             needs,
             known=frozenset(self._host.sights.keys() - needs),
             looks=looks(record, key, day, earlier=earlier, returned=returned, suspected=suspected),
-            # What is wrong with the host itself, the first of its URLs has shown in every way.
-            thorough=(self._is_up or not self._failures) and is_thorough(record, key, day, self._policy),
+            # What is wrong with the host itself, the first of its URLs has shown in every way, but for a proof.
+            thorough=is_thorough(record, key, day, self._policy)
+            and (self._is_up or not self._failures or may_prove(record.streak, day, self._policy)),
             asks_again=asks_again(record, key, day, self._policy),
             earlier=earlier,
             portrays=portrays(record, key, day, earlier=earlier, returned=returned)

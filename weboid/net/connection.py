@@ -316,8 +316,9 @@ class HttpConnection:
 
 def _require_wildcard(tls: ssl.SSLObject, host: str) -> None:
     """Raises SSLCertVerificationError unless a certificate names a host, or has a wildcard for its first label."""
-    names = set((tls.getpeercert() or {}).get("subjectAltName", ()))
-    if names.isdisjoint({("DNS", host), ("DNS", f"*.{host.partition('.')[2]}")}):
+    named = (tls.getpeercert() or {}).get("subjectAltName", ())
+    names = {str(each[1]).lower() for each in named if each[0] == "DNS"}
+    if names.isdisjoint({host, f"*.{host.partition('.')[2]}"}):
         error = ssl.SSLCertVerificationError("hostname mismatch")
         error.verify_code = 62
         raise error

@@ -51,6 +51,11 @@ def calls_for_switch(seen: Observation, *, thorough: bool) -> bool:
     return is_of_port or (thorough and seen.outcome is Outcome.FAILING)
 
 
+def lives(there: Observation) -> bool:
+    """True if an answer under the other scheme, or a refusal, shows that a host with a silent port is alive."""
+    return there.outcome is not Outcome.FAILING and (bool(there.http) or there.outcome is Outcome.REFUSED)
+
+
 def as_switched(
     here: Observation | None, there: Observation, need: Special, warned: Reason | None = None
 ) -> Observation:
