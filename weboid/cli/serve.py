@@ -5,7 +5,6 @@ import fcntl
 import logging
 import os
 import secrets
-import shutil
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import (
@@ -241,8 +240,6 @@ async def _work(config: Config, today: Callable[[], int], inherited: Inherited) 
     with stop_signals(stopped.set):
         async with in_background(report_alive()):
             await until(stopped, work())
-    if parent.has_gone and share.leave():  # Else it removes the folder when all have ended.
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @asynccontextmanager

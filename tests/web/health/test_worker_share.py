@@ -3,7 +3,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from weboid.web.health.worker_share import FOLDER_VARIABLE, WorkerShare
+from weboid.web.health.worker_share import FOLDER_VARIABLE
 
 _COUNTING = """
 import pathlib, sys
@@ -16,22 +16,6 @@ for path in (route.path for route in ROUTES):
     counted._seconds(path).observe(0.1)
     [counted._requests(path, status).inc() for status in ("200", "304", "400", "404", "429", "503")]
 """
-
-
-def test_of_workers_without_a_parent_the_last_one_knows_that_it_is_the_last(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        (tmp_path / "1.pid").write_text(str(os.getpid()))
-        (tmp_path / "2.pid").write_text(str(other.pid))
-        assert not WorkerShare(tmp_path, 1).leave()
-        assert WorkerShare(tmp_path, 2).leave()
-
-
-def test_a_worker_that_was_killed_keeps_nobody_waiting(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", ""]) as killed:
-        pass
-    (tmp_path / "1.pid").write_text(str(os.getpid()))
-    (tmp_path / "2.pid").write_text(str(killed.pid))
-    assert WorkerShare(tmp_path, 1).leave()
 
 
 def test_all_that_a_worker_counts_has_room_on_the_disk_from_its_start(tmp_path: Path) -> None:

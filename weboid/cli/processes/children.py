@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from weboid.cli.processes.process import environment_without
 from weboid.cli.processes.stopping import GRACE_S
-from weboid.cli.processes.supervisor import BEAT_S, END, READY, SYSTEMD_VARIABLES
+from weboid.cli.processes.supervisor import BEAT_S, READY, SYSTEMD_VARIABLES
 from weboid.mechanism.pauses import GrowingPause
 
 log = logging.getLogger(__name__)
@@ -151,7 +151,6 @@ class Keeper:
                     log.error("%s does not answer any more (process %d): it is killed", self.name, child.process.pid)
                     child.process.kill()
                     await child.ended
-            child.socket.write(END)
             child.socket.close()
             await asyncio.wait({child.ended}, timeout=_END_S)
             if not child.ended.done():

@@ -27,8 +27,6 @@ BEAT_S: Final = 5.0
 """The interval at which a child reports that its event loop turns."""
 READY: Final = b"ready\n"
 ALIVE: Final = b"alive\n"
-END: Final = b"end\n"
-"""Of the parent, before it closes the socket."""
 SYSTEMD_VARIABLES: Final = ("NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID")
 """For the main process of a service alone."""
 _SENDING_S: Final = 0.2
@@ -37,10 +35,6 @@ _KEY: Final = "weboid.parent"
 
 class Parent:
     """A child's end of the socket: `given` is the parent's message. Raises WeboidError if the parent has ended."""
-
-    has_gone = False
-    """The parent has ended without `END`. Its number would not tell: who is killed stays a parent for some milliseconds
-    after its sockets are closed."""
 
     def __init__(self, descriptor: int) -> None:
         try:
@@ -61,11 +55,8 @@ class Parent:
         threading.Thread(target=self._wait, daemon=True, name="socket of the parent").start()
 
     def _wait(self) -> None:
-        is_ended = False
         with suppress(OSError):
-            while self._socket.recv(1):
-                is_ended = True
-        self.has_gone = not is_ended
+            self._socket.recv(1)
         os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(GRACE_S)
         os._exit(1)

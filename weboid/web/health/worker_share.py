@@ -4,7 +4,6 @@
 was killed, so no counter ever falls and the folder does not grow.
 """
 
-import os
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,14 +47,6 @@ class WorkerShare:
         self._pid_file.unlink(missing_ok=True)
         mark_process_dead(self.number, str(self.folder))
 
-    def leave(self) -> bool:
-        """To be called by a worker that ends without its parent; returns whether no other one counts there any more.
-
-        Until then the folder must stay: what another worker counts for the first time makes a file there.
-        """
-        self._pid_file.unlink(missing_ok=True)
-        return not any(map(_is_running, _pids(self.folder).values()))
-
     @property
     def _pid_file(self) -> Path:
         return self.folder / f"{self.number}.pid"
@@ -87,14 +78,6 @@ class WorkersCollector(Collector):
             except (OSError, RuntimeError, struct.error):
                 continue
         return list(self._counted.collect())
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def _pids(folder: Path) -> dict[int, int]:
