@@ -57,7 +57,7 @@ LINES: Final = {
     "maintain": 1_083,
     "mechanism": 1_103,
     "net": 3_470,
-    "pgfolder": 2_087,
+    "pgfolder": 2_070,
     "remote/crawl": 1_106,
     "remote/feed": 971,
     "remote/http": 841,

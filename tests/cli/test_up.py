@@ -100,11 +100,8 @@ async def test_a_killed_up_leaves_nothing_at_any_moment(place: Place, workers: s
 
 
 @pytest.mark.long
-async def test_a_killed_guard_is_started_again_and_guards_when_all_parts_are_killed_at_once(place: Place) -> None:
+async def test_when_all_parts_are_killed_at_once_the_guard_stops_the_server(place: Place) -> None:
     process = await _begun(place)
-    (guard,) = _guards(process.pid)
-    os.kill(guard, signal.SIGKILL)
-    await until(lambda: _guards(process.pid) not in ([], [guard]))
     os.killpg(process.pid, signal.SIGKILL)
     await process.communicate()
     await assert_nothing_is_left(place.folder, LEFT_S)
@@ -126,10 +123,6 @@ async def test_who_uses_the_server_of_a_killed_up_keeps_it_and_nothing_else_is_l
         _, err = await user.communicate()
     assert user.returncode == 0, err.decode()
     await assert_nothing_is_left(place.folder, LEFT_S + 60)
-
-
-def _guards(pid: int) -> list[int]:
-    return [child for child, words in children(pid).items() if "weboid.pgfolder.guard" in words]
 
 
 async def _has_rows(place: Place, **counts: int) -> bool:

@@ -24,28 +24,22 @@ _SETTLED_S: Final = 3.0
 _LAST_S: Final = 300.0
 """Seconds after the end of standard input in which the killed program's children have ended, too, also where memory is
 short; a user of the server after that is another program (D-338)."""
-_PAUSE_S: Final = 0.5
-_PAUSE_LIMIT_S: Final = 30.0
 
 
 @asynccontextmanager
 async def open_guard(folder: Folder) -> AsyncIterator[None]:
     """Runs a guard for the server of a data folder until the end of the block, or of this process.
 
-    The server has no user here any more then. A guard that is killed is started again. Raises FolderError if no process
-    can be started.
+    The server has no user here any more then. Raises FolderError if no process can be started.
     """
-    guards = [await _start(folder)]
-    replacing = asyncio.create_task(_replace(guards, folder))
+    process = await _start(folder)
     try:
         yield
     finally:
-        replacing.cancel()
-        await asyncio.wait([replacing])
         # An orderly end: the last program has stopped the server, and nothing is left to guard.
         with suppress(ProcessLookupError):
-            guards[-1].kill()
-        await guards[-1].wait()
+            process.kill()
+        await process.wait()
 
 
 async def _start(folder: Folder) -> asyncio.subprocess.Process:
@@ -60,17 +54,6 @@ async def _start(folder: Folder) -> asyncio.subprocess.Process:
     except OSError as error:
         reason = error.strerror or error
         raise FolderError(f"no process can be started ({reason}): allow more files and processes (ulimit)") from None
-
-
-async def _replace(guards: list[asyncio.subprocess.Process], folder: Folder) -> None:
-    """Starts another guard whenever the last one has been killed, as when memory is short."""
-    pause_s = _PAUSE_S
-    while True:
-        await guards[-1].wait()
-        await asyncio.sleep(pause_s)
-        pause_s = min(2 * pause_s, _PAUSE_LIMIT_S)
-        with suppress(FolderError):  # It is tried again.
-            guards.append(await _start(folder))
 
 
 def guard(data: Path, name: str) -> None:
