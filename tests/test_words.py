@@ -39,7 +39,7 @@ LINES: Final = {
     "archive/visits": 895,
     "bot": 2_621,
     "checking": 2_099,
-    "cli": 4_616,
+    "cli": 4_610,
     "cli/processes": 1_604,
     "cli/terminal": 437,
     "config": 1_090,

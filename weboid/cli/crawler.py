@@ -4,7 +4,6 @@ It is wired in ``crawl``; a round is ``weboid/crawl/round``.
 """
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -31,7 +30,7 @@ from weboid.crawl.round import Round, RoundProgress
 from weboid.crawl.second_looks import LookTaker
 from weboid.crawl.worker_day import WorkerDay
 from weboid.errors import DayRefused, StoreAway, WeboidError
-from weboid.mechanism.patience import ending, patiently
+from weboid.mechanism.patience import ending, is_stopped_within, patiently
 from weboid.mechanism.tasks import cancel
 from weboid.remote.crawl.calls import CrawlStore
 from weboid.store.db.pool import Pool
@@ -124,7 +123,7 @@ class Crawler:
                 )
             if once:
                 return
-            await self.pause(_CUT_OFF_S if why else _IDLE_S)
+            await is_stopped_within(self.stopped, _CUT_OFF_S if why else _IDLE_S)
             await self.await_day(once=once)
 
     async def due(self) -> int:
@@ -197,18 +196,13 @@ class Crawler:
                     raise
                 if printed != (printed := str(refused)):
                     self.console.print(printed, style="red", markup=False, highlight=False)
-            await self.pause(_CUT_OFF_S)
+            await is_stopped_within(self.stopped, _CUT_OFF_S)
 
     async def heed_stop(self) -> None:
         """Ends the round that is under way once `stopped` is set."""
         await self.stopped.wait()
         if self.work:
             self.work.stop()
-
-    async def pause(self, seconds: float) -> None:
-        """Waits, but not after a signal to stop."""
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.stopped.wait(), seconds)
 
     def _new_round(self, show: Callable[[RoundProgress], None]) -> Round:
         return Round(

@@ -18,6 +18,7 @@ from typing import Any, Final
 from weboid.cli.processes.process import environment_without
 from weboid.cli.processes.stopping import GRACE_S
 from weboid.cli.processes.supervisor import BEAT_S, READY, SYSTEMD_VARIABLES
+from weboid.mechanism.patience import is_stopped_within
 from weboid.mechanism.pauses import GrowingPause
 
 log = logging.getLogger(__name__)
@@ -135,8 +136,7 @@ class Keeper:
             pause_s = pause.grown_s()
             log.warning("%s %s; it is started again in %g s", self.name, end, pause_s)
             self._set_state(f"starts again in {pause_s:g} s")
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.stopped.wait(), pause_s)
+            await is_stopped_within(self.stopped, pause_s)
 
     async def _run(self, child: Child) -> None:
         """Waits until a child has ended; once it is to stop, ends it in order, and kills it if it does not end."""
