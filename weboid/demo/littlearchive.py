@@ -27,7 +27,6 @@ NAME: Final = "Archive of the outer isles"
 
 _COLUMNS: Final = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
 _PLAYBACK: Final = re.compile(r"/web/(?:([0-9]{1,14})([a-z]{2}_)?/)?(https?:/.+)")
-_LISTED: Final = re.compile(r"/web/timemap/link/(.+)")
 _RAW: Final = "id_"
 _MOST_ROWS: Final = 1000
 _EXCLUDED: Final = "This URL has been excluded from the Wayback Machine."
@@ -121,8 +120,6 @@ def answer_of(little: LittleArchive, target: str) -> web.Response:
         return _cdx(little, query)
     if path == "/wayback/available":
         return _available(little, query.get("url", ""))
-    if listed := _LISTED.fullmatch(target):
-        return _timemap(little, listed[1])
     if played := _PLAYBACK.fullmatch(target):
         return _playback(little, played[1] or "", played[2] or "", played[3])
     return _page("Not found", "<p>The archive has no such page.</p>", 404)
@@ -164,17 +161,6 @@ def _available(little: LittleArchive, url: str) -> web.Response:
     return web.json_response({"url": url, "archived_snapshots": {"closest": closest}})
 
 
-def _timemap(little: LittleArchive, url: str) -> web.Response:
-    found = [] if little.is_excluded(url) else little.captures_of(url)
-    if not found:
-        return web.Response(status=404)
-    links = [f'<{url}>; rel="original"']
-    for one in found:
-        date = format_datetime(one.taken, usegmt=True)
-        links.append(f'<{little.url}/web/{one.stamp}/{one.url}>; rel="memento"; datetime="{date}"')
-    return web.Response(text=",\n".join(links), content_type="application/link-format")
-
-
 def _playback(little: LittleArchive, stamp: str, flag: str, url: str) -> web.Response:
     """Plays a capture, or leads to the nearest one; for what is excluded a page for people, with 200."""
     if little.is_excluded(url):
@@ -188,10 +174,9 @@ def _playback(little: LittleArchive, stamp: str, flag: str, url: str) -> web.Res
         to = f"{little.url}/web/{one.stamp}{flag}/{one.url}"
         reason = {"Location": to, "X-Archive-Redirect-Reason": f"found capture at {one.stamp}"}
         return web.Response(status=302, headers=reason)
-    named = escape(one.url)  # as the Wayback Machine has done it
     headers = {
         "Memento-Datetime": format_datetime(one.taken, usegmt=True),
-        "Link": f'<{named}>; rel="original", <{little.url}/web/timemap/link/{named}>; rel="timemap"',
+        "Link": f'<{escape(one.url)}>; rel="original"',  # escaped as the Wayback Machine has done it
     }
     if flag == _RAW or one.shown.kind != "text/html":
         return web.Response(
