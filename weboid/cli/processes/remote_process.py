@@ -111,11 +111,6 @@ async def _connected(
                 f"the server (version {greeting.version}) has keys of another URL form or suffix list than this "
                 "program: use the same version here"
             )
-        if greeting.calls != endpoint.version:
-            raise StoreError(
-                f"the server (version {greeting.version}) speaks version {greeting.calls} of the calls of "
-                f"{endpoint.plural}, this program version {endpoint.version}: update Weboid on the server"
-            )
         yield client, calls, greeting
 
 

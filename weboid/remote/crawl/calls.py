@@ -26,7 +26,6 @@ from weboid.errors import StoreRefuses
 from weboid.mechanism.disturbance import Disturbance
 from weboid.remote.crawl.validation import require_valid_contacts, require_valid_groups
 from weboid.remote.crawl.work import MOST_CHECKS, RemoteWork, Work
-from weboid.remote.http.messages import CRAWLERS
 from weboid.remote.http.rpc import Connections, OnStore, Remote, Transport, Wire, call, remote
 from weboid.remote.http.wire import DETAIL, OUR_SCHEME, Day, Greeted, Life, ThisDay, record_life, up_to
 from weboid.store.db.pool import Connection, Pool
@@ -274,8 +273,6 @@ class Greeting(Greeted, frozen=True):
     stop: list[str]
     looks: bool = False
     """True if crawlers are each other's second vantage point (C-14)."""
-    calls: int = 1
-    """The version of the calls; a server that names none knows the first alone."""
 
 
 @dataclass
@@ -293,7 +290,7 @@ class CrawlerCalls:
         config = self.config
         batch, stop = min(config.batch, MOST_CHECKS), sorted(StopList(config.stop, config.stop_file).names)
         limits = (config.delay, config.per_host, batch, config.lease_s, config.strict)
-        return Greeting(__version__, OUR_SCHEME, self.policy, *limits, stop, config.are_second_looks, CRAWLERS.version)
+        return Greeting(__version__, OUR_SCHEME, self.policy, *limits, stop, config.are_second_looks)
 
     @call("life")
     async def live(self, life: Life) -> None:

@@ -153,7 +153,6 @@ class FeedGreeting(Greeted, frozen=True):
 
     farms: Sequence[Farm]
     moment: datetime
-    calls: int = FEEDERS.version
 
 
 class FeedLife(Struct, frozen=True):
