@@ -16,7 +16,6 @@ from weboid.demo.links import (
     dead,
     dead_with_host,
     doubtful,
-    flapping,
     host_life,
     unwatched,
     works,
@@ -27,12 +26,10 @@ from weboid.demo.world import (
     BotWall,
     Chain,
     Code,
-    Drip,
     HostBehaviour,
     HostState,
     Life,
     Loop,
-    NoHead,
     Page,
     Redirect,
     Spell,
@@ -53,7 +50,6 @@ HOST_LIVES: Final[Mapping[str, Life[HostBehaviour]]] = {
     # The machine still accepts connections and does nothing with them.
     "skarvey.demo": host_life((20, Trouble.SILENCE)),
     "vault.demo": (Spell(0, HostState.TLS_BROKEN),),
-    "festival.demo": host_life((5, Code(503, retry_after_s=3600))),
 }
 
 UNLINKED: Final[Mapping[str, Behaviour]] = {
@@ -188,17 +184,6 @@ ARTICLES: Final = (
         ),
     ),
     Article(
-        "Weather of the outer isles",
-        "Wind from the west, rain from the south-west, sun from time to time. Snow stays on Nordholm for two days a "
-        "year.",
-        (
-            works("http://weather.demo/skarvey", "Measurements at Skarvey", *flapping("Measurements", 4, 5, 66)),
-            doubtful("http://weather.demo/data", "Data service", Reason.RATE_LIMIT, (2, Code(429, retry_after_s=3600))),
-            dead_with_host("http://observatory.demo/wind", "Wind rose", Reason.DNS_ERROR),
-            works("http://radio.demo/forecast", "Forecast on the radio", (0, Drip(0.02))),
-        ),
-    ),
-    Article(
         "Island museum",
         "The museum keeps what the sea left behind and what people did not want to lose: nets, figureheads, a whale's "
         "jaw and some thousand photographs.",
@@ -225,21 +210,6 @@ ARTICLES: Final = (
         ),
     ),
     Article(
-        "Sea charts of Nordholm",
-        "The oldest chart of the waters around Nordholm shows a sea serpent where the ferry turns today.",
-        (
-            works("http://charts.demo/1790", "Chart of 1790", (0, NoHead(405, "Chart of 1790"))),
-            works("http://charts.demo/1844", "Chart of 1844", (0, NoHead(501, "Chart of 1844"))),
-            works("http://charts.demo/1902", "Chart of 1902", (0, NoHead(0, "Chart of 1902"))),
-            works(
-                "http://library.demo/scans/serpent",
-                "The sea serpent",
-                (0, Code(410, kind="image/jpeg", size_kib=60)),
-                reason=Reason.CODE_CORRECTED,
-            ),
-        ),
-    ),
-    Article(
         "Salt brewery",
         "Salt was boiled from sea water over peat fires. The brewery closed when a ship brought a whole load of "
         "cheaper salt as ballast.",
@@ -249,24 +219,6 @@ ARTICLES: Final = (
             works("http://bakery.demo/salt-bread", "A recipe for salt bread"),
             dead("http://guild.demo/members", "Members of the guild", Reason.SERVER_ERROR, (14, Code(500))),
             works("http://guild.demo/rules", "Rules of the guild", (43, Code(500)), (50, Page(title="Rules"))),
-        ),
-    ),
-    Article(
-        "Lantern festival",
-        "On the longest night each household hangs a lantern where it can be seen from the sea.",
-        (
-            doubtful("http://festival.demo/programme", "Programme", Reason.RATE_LIMIT),
-            works("http://bakery.demo/lantern-buns", "Lantern buns"),
-            doubtful("http://gazette.demo/lanterns", "Night of lanterns", Reason.FORBIDDEN, (13, BotWall())),
-        ),
-    ),
-    Article(
-        "Isles library",
-        "The library owns two boats and no building. Books come back when the tide does.",
-        (
-            works("http://library.demo/", "The library's catalogue"),
-            _LEAFLET,
-            works("http://library.demo/boat/log", "Log of the book boat"),
         ),
     ),
     Article("Skarvey", "Skarvey is an isle of sheep, without a tree and without a link."),

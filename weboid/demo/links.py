@@ -10,7 +10,7 @@ from typing import Final
 from weboid.core.record.reasons import Reason
 from weboid.core.url.classify import UrlClass
 from weboid.core.verdict.verdict import Verdict
-from weboid.demo.world import Behaviour, Code, HostBehaviour, HostState, Life, Page, Spell
+from weboid.demo.world import Behaviour, HostBehaviour, HostState, Life, Page, Spell
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +82,6 @@ def unwatched(url: str, kind: UrlClass, caption: str = "") -> Link:
 def cited_copy(stamp: str, url: str, caption: str) -> Link:
     """A link to a copy of `url` in an archive, taken at a moment of 14 digits."""
     return Link(f"https://web.archive.org/web/{stamp}/{url}", caption, reasons=(Reason.OK,), copy_of=url)
-
-
-def flapping(caption: str, up: int, down: int, until: int) -> tuple[Turn, ...]:
-    """Turns: up for `up` days, down for `down` days, and so on; up from the day `until` on."""
-    turns: list[Turn] = []
-    for day in range(up, until - down, up + down):
-        turns += [(day, Code(500)), (day + down, Page(title=caption))]
-    return tuple(turns)
 
 
 UP: Final[HostBehaviour] = HostState.UP
