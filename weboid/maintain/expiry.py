@@ -21,7 +21,6 @@ from weboid.store.people.report import expire_reports
 from weboid.store.people.throttle import delete_past as delete_past_limits
 from weboid.store.schedule.lease import delete_past_wishes
 from weboid.store.schedule.second_look import delete_past_looks
-from weboid.store.schedule.turn import delete_past
 from weboid.store.site.ordered import expire_places
 from weboid.store.site.task import expire_entries
 from weboid.store.upkeep import expiry
@@ -44,8 +43,8 @@ _LOG_STEP: Final = 4
 """Buckets in one transaction."""
 _NO_DAY: Final = -1
 _MOST_LIMITS: Final = 100_000
-"""The most throttle rows, ended sessions and link cards to delete. Web processes delete the first two as well; this is
-for when none runs."""
+"""The most throttle rows, ended sessions and link cards to delete. Web processes delete the first as well; this is for
+when none runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +171,6 @@ async def _expire_urls(
 
 
 async def _delete_past(conn: Connection, day: int) -> None:
-    await delete_past(conn)
     await delete_past_looks(conn)
     await delete_past_wishes(conn)
     await lower_before(conn, AlarmKind.ONE_CRAWLER, day - KEPT_DAYS)

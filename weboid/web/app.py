@@ -113,7 +113,7 @@ def make_app(
     closed = (answers.notifier, confirmations, status, pages, live_spam, live, service.repairs, cards)
     background = _background(closed, lag, ChangeWatch(pool, service.kept))
     tidied = [budget.tidying] if budget else []
-    app.cleanup_ctx.extend([_tuned_process, background, *tidied, metrics.publishing, sessions.tidying])
+    app.cleanup_ctx.extend([_tuned_process, background, *tidied, metrics.publishing])
     return app
 
 

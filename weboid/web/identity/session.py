@@ -4,13 +4,11 @@ A session is in an encrypted cookie (``web/identity/session_cookie``), set only 
 keeps nothing but which sessions were ended before their time. ``web/identity/oauth`` signs people in.
 """
 
-import asyncio
 import hmac
 import json
-import logging
 import secrets
 from base64 import urlsafe_b64encode
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -23,9 +21,8 @@ from cryptography.fernet import Fernet, InvalidToken
 
 from weboid.config import PeopleConfig
 from weboid.errors import ConfigError, StoreError
-from weboid.mechanism.tasks import in_background
 from weboid.store.db.pool import Pool
-from weboid.store.people.ended_session import delete_past_sessions, is_ended, record_ended
+from weboid.store.people.ended_session import is_ended, record_ended
 from weboid.web.identity.confirmation import Confirmations
 from weboid.web.identity.member import Confirmed, Member
 from weboid.web.identity.session_cookie import LIFETIME_S, Session, SessionCookies
@@ -33,12 +30,8 @@ from weboid.web.request.fields import fields_of
 from weboid.web.request.parameters import LANGUAGE, Parameters, parameters_of
 from weboid.web.request.problem import Problem
 
-log = logging.getLogger(__name__)
-
 _STORE_S: Final = 2.0
 """So long a page waits for the store to confirm that a session was not ended; then it is that of nobody."""
-_TIDYING_S: Final = 600.0
-_TIDIED: Final = 1_000
 _SHORTEST_SECRET: Final = 32
 _NONCE: Final = 22
 
@@ -91,20 +84,6 @@ class Sessions:
             return response
 
         return sessions
-
-    async def tidying(self, _: web.Application) -> AsyncIterator[None]:
-        """Deletes from the store, now and then while the application runs, sessions that would have ended by now."""
-        async with in_background(self._tidy()):
-            yield
-
-    async def _tidy(self) -> None:
-        while True:
-            await asyncio.sleep(_TIDYING_S)
-            try:
-                async with self._pool.connection() as conn:
-                    await delete_past_sessions(conn, limit=_TIDIED)
-            except StoreError as error:
-                log.debug("ended sessions could not be deleted: %s", error)
 
     async def member(self, request: web.Request) -> Member | None:
         """The member who has signed in, whatever their rights, to be shown; None if nobody has or it is unknown."""
