@@ -42,7 +42,7 @@ LINES: Final = {
     "cli": 4_610,
     "cli/processes": 1_599,
     "cli/terminal": 437,
-    "config": 1_090,
+    "config": 1_081,
     "core/archive": 2_762,
     "core/document": 1_930,
     "core/observe": 1_411,

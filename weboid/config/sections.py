@@ -5,7 +5,7 @@ below a key is its documentation, which ``weboid config`` prints.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -275,11 +275,11 @@ class Config:
     replica: ReplicaConfig = ReplicaConfig()
     web: WebConfig = WebConfig()
     people: PeopleConfig = PeopleConfig()
+    policy: Policy = DEFAULT
     archive: ArchiveConfig = ArchiveConfig()
     robot: RobotConfig = RobotConfig()
     embedded: EmbeddedConfig = EmbeddedConfig()
     backup: BackupConfig = BackupConfig()
-    policy: Policy = DEFAULT
     farms: tuple[Farm, ...] = BUILT_IN
     wikis: tuple[WikiConfig, ...] = ()
 
@@ -291,15 +291,6 @@ class Config:
 
 
 SECTIONS: Final[Mapping[str, type[Any]]] = {
-    "net": NetConfig,
-    "crawl": CrawlConfig,
-    "feed": FeedConfig,
-    "replica": ReplicaConfig,
-    "web": WebConfig,
-    "people": PeopleConfig,
-    "policy": Policy,
-    "robot": RobotConfig,
-    "embedded": EmbeddedConfig,
-    "backup": BackupConfig,
+    each.name: type(each.default) for each in fields(Config) if is_dataclass(each.default) and each.name != "archive"
 }
 """The sections whose keys are values; ``archive``, ``wiki`` and ``farm`` have tables of their own."""
