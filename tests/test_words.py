@@ -58,7 +58,7 @@ LINES: Final = {
     "mechanism": 1_103,
     "net": 3_470,
     "pgfolder": 2_070,
-    "remote/crawl": 1_103,
+    "remote/crawl": 1_100,
     "remote/feed": 970,
     "remote/http": 841,
     "robot": 988,
