@@ -14,12 +14,7 @@ SELECT form_version, suffix_version, moving FROM key_form
 SELECT form_version, suffix_version FROM key_form FOR SHARE
 
 -- name: record_first_key_form
--- fan-out: whether there is any URL at all, once, in a store that does not state its scheme yet.
-INSERT INTO key_form (form_version, suffix_version)
-SELECT CASE WHEN filled THEN %(first_form_version)s::smallint ELSE %(form_version)s END,
-    CASE WHEN filled THEN %(first_suffix_version)s::text ELSE %(suffix_version)s END
-FROM (SELECT EXISTS (SELECT FROM url) AS filled) AS store
-WHERE NOT EXISTS (SELECT FROM key_form)
+INSERT INTO key_form (form_version, suffix_version) VALUES (%(form_version)s, %(suffix_version)s)
 ON CONFLICT DO NOTHING
 
 -- name: record_key_form

@@ -182,7 +182,6 @@ upkeep/invariant list_link
 upkeep/invariant list_page
 upkeep/invariant list_dead
 upkeep/invariant record_page_urls
-upkeep/rekey record_first_key_form
 upkeep/rekey lock_pages
 upkeep/rekey list_pages
 urls/url find_urls

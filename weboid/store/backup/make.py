@@ -26,7 +26,7 @@ from weboid.store.backup.archive import archive_script
 from weboid.store.backup.client_programs import ClientProgram, Runner, address, find_program, running
 from weboid.store.backup.manifest import Manifest, is_backup, read_manifest
 from weboid.store.backup.tables import SQL, VOLATILE, StoredTable, find_schema, list_tables, our_tables
-from weboid.store.db.key_scheme import FIRST
+from weboid.store.db.key_scheme import OURS
 from weboid.store.db.key_scheme import SQL as KEY_SQL
 from weboid.store.db.pool import Connection, Pool, open_pool
 
@@ -98,7 +98,7 @@ async def _begin(conn: Connection, day: int | None) -> _Source:
     ours = our_tables()
     tables = {name: table for name, table in (await list_tables(conn)).items() if table.whole in ours}
     number = await (await conn.execute(SQL["find_migration"])).fetchone()
-    scheme = await (await conn.execute(KEY_SQL["find_key_form"])).fetchone() or FIRST
+    scheme = await (await conn.execute(KEY_SQL["find_key_form"])).fetchone() or (OURS.form_version, OURS.suffix_version)
     manifest = Manifest(
         weboid=__version__,
         moment=moment.isoformat(timespec="microseconds"),

@@ -15,8 +15,6 @@ from weboid.errors import StoreError
 from weboid.store.db.statements import Connection, fetch_one, statements
 
 SQL: Final = statements("upkeep/rekey")
-FIRST: Final = (1, "1.1.2.20261023")
-"""The scheme of stores that do not state one: they were filled before it was recorded."""
 UNDER_WAY: Final = (0, "rekey")
 """The recorded scheme while keys are being moved."""
 
@@ -51,15 +49,14 @@ OURS: Final = KeyScheme()
 
 
 async def record_scheme(conn: Connection) -> None:
-    """Records the scheme of a store that does not state one yet: for an empty store, that of this program.
+    """Records the scheme of this program in a store that does not state one yet.
 
     Otherwise it writes nothing, so that a program can start on a server that is read-only.
     """
     if await find_stated(conn) is not None:
         return
     ours = {"form_version": OURS.form_version, "suffix_version": OURS.suffix_version}
-    first = {"first_form_version": FIRST[0], "first_suffix_version": FIRST[1]}
-    await conn.execute(SQL["record_first_key_form"], ours | first)
+    await conn.execute(SQL["record_first_key_form"], ours)
 
 
 async def has_scheme(conn: Connection, scheme: KeyScheme = OURS) -> bool:
