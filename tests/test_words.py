@@ -52,7 +52,7 @@ LINES: Final = {
     "core/verdict": 1_629,
     "core/wikitext": 1_730,
     "crawl": 1_939,
-    "demo": 2_668,
+    "demo": 2_661,
     "feed": 1_746,
     "maintain": 1_081,
     "mechanism": 1_103,

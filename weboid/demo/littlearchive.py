@@ -28,7 +28,6 @@ NAME: Final = "Archive of the outer isles"
 _COLUMNS: Final = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
 _PLAYBACK: Final = re.compile(r"/web/(?:([0-9]{1,14})([a-z]{2}_)?/)?(https?:/.+)")
 _RAW: Final = "id_"
-_MOST_ROWS: Final = 1000
 _EXCLUDED: Final = "This URL has been excluded from the Wayback Machine."
 _WHY_EXCLUDED: Final = "org.archive.wayback.exception.AdministrativeAccessControlException: Blocked Site Error"
 _STYLE: Final = """
@@ -132,14 +131,8 @@ def _cdx(little: LittleArchive, query: Mapping[str, str]) -> web.Response:
     if little.is_excluded(url):
         why = {"X-Archive-Wayback-Runtime-Error": _WHY_EXCLUDED}
         return web.Response(status=403, text=f"{_WHY_EXCLUDED}\n", headers=why)
-    found = little.captures_of(url)
-    if query.get("sort") == "closest" and (closest := _moment(query.get("closest", ""))):
-        found.sort(key=lambda one: abs(one.taken - closest))
-    limit = query.get("limit", "")
-    rows = [_row(one) for one in found[: min(int(limit), _MOST_ROWS) if limit.isdecimal() else _MOST_ROWS]]
+    rows = [_row(one) for one in little.captures_of(url)]
     columns = [name for name in query.get("fl", ",".join(_COLUMNS)).split(",") if name in _COLUMNS]
-    if query.get("output") != "json":
-        return web.Response(text="".join(" ".join(row[name] for name in columns) + "\n" for row in rows))
     return web.json_response([columns, *([row[name] for name in columns] for row in rows)] if rows else [])
 
 
