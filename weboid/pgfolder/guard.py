@@ -32,19 +32,8 @@ async def open_guard(folder: Folder) -> AsyncIterator[None]:
 
     The server has no user here any more then. Raises FolderError if no process can be started.
     """
-    process = await _start(folder)
     try:
-        yield
-    finally:
-        # An orderly end: the last program has stopped the server, and nothing is left to guard.
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
-
-
-async def _start(folder: Folder) -> asyncio.subprocess.Process:
-    try:
-        return await asyncio.create_subprocess_exec(
+        process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", __name__, str(folder.data), folder.app.name),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
@@ -54,6 +43,13 @@ async def _start(folder: Folder) -> asyncio.subprocess.Process:
     except OSError as error:
         reason = error.strerror or error
         raise FolderError(f"no process can be started ({reason}): allow more files and processes (ulimit)") from None
+    try:
+        yield
+    finally:
+        # An orderly end: the last program has stopped the server, and nothing is left to guard.
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
 
 
 def guard(data: Path, name: str) -> None:
