@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from weboid.core.record.record import UNKNOWN_HOST, HostRecord, UrlRecord
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
-from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Verdict, finding_of
+from weboid.core.verdict.verdict import NO_CLAIMS, Claims
 
 
 @dataclass(frozen=True)
@@ -16,11 +16,3 @@ class Stored:
     kept: KeptCopies = NOTHING
     is_frozen: bool = False
     meant: str | None = None
-
-    @property
-    def is_working(self) -> bool:
-        return finding_of(self.record, self.host).verdict is Verdict.WORKING
-
-    @property
-    def is_notable(self) -> bool:
-        return self.record.mime is not None

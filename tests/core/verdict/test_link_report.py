@@ -88,15 +88,6 @@ def test_findings_are_dead_doubtful_invalid_and_suspicious_links() -> None:
         assert is_included(link, Extent.ALL)
 
 
-def test_a_working_file_of_a_notable_type_is_reported_among_notes_with_all_that_is_known() -> None:
-    urls = {"http://a.demo/1": DEAD, "http://a.demo/2": FILE, "http://a.demo/3": MOVED}
-    links = [keyed_link(classify(url, None)) for url in urls]
-    known = {link.key: stored for link, stored in zip(links, urls.values(), strict=True) if link.key}
-    *notes, counted = at_once(keyed_reports(links, known, extent=Extent.NOTES))
-    assert notes == list(at_once(keyed_reports(links[:2], known)))
-    assert not is_included(counted, Extent.NOTES)
-
-
 @pytest.mark.parametrize(
     ("copy", "state", "is_repaired"),
     [

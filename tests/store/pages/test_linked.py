@@ -12,7 +12,7 @@ from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.observe.observation import Observation
 from weboid.core.url.classify import classify
 from weboid.core.url.keys import UrlKey, bucket
-from weboid.core.verdict.link_report import Extent, is_included, keyed_link, keyed_reports
+from weboid.core.verdict.link_report import Extent, Known, is_included, keyed_link, keyed_reports
 from weboid.core.wikitext.settings import NOTHING_SAID
 from weboid.mechanism.slices import at_once
 from weboid.store.archives.wiki_settings import StoredSettings, find_settings, record_settings
@@ -74,8 +74,9 @@ async def require_same(wiki: WikiInStore, urls: list[str]) -> None:
     links = [keyed_link(classify(url, None)) for url in urls]
     keys = [key(url) for url in urls]
     async with wiki.pool.connection() as conn:
-        linked = await find_linked(conn, keys, wiki.wiki.wiki, [1, 2])
-        named = await find_linked(conn, keys, wiki.wiki.wiki, (), named=True)
+        linked = await find_linked(conn, keys, wiki.wiki.wiki, [1, 2], Extent.ALL)
+        named = await find_linked(conn, keys, wiki.wiki.wiki, (), Extent.ALL, named=True)
+        few = {each: await find_linked(conn, keys, wiki.wiki.wiki, [1, 2], each) for each in Extent}
         known = await find_urls(conn, keys)
         assert linked.spam == await list_spam_links(conn, wiki.wiki.wiki, [1, 2])
         assert linked.settings == (await find_settings(conn, wiki.wiki.wiki) if urls else NOTHING_SAID)
@@ -86,9 +87,11 @@ async def require_same(wiki: WikiInStore, urls: list[str]) -> None:
     assert {url.url for url in linked.urls.values()} <= {None}
     assert (named.spam, named.settings) == ({}, linked.settings)
     spam: set[UrlKey] = set(linked.spam.get(1, ()))
-    for extent in (Extent.DEAD, Extent.FINDINGS, Extent.NOTES):
+    for extent, some in few.items():
         whole = at_once(keyed_reports(links, known, spam=spam))
-        lean = at_once(keyed_reports(links, linked.urls, spam=spam, extent=extent))
+        assert (some.spam, some.settings, {*some.urls} | some.working) == (linked.spam, linked.settings, {*known})
+        stored: dict[UrlKey, Known] = {**some.urls, **{each: known[each] for each in spam & some.working}}
+        lean = at_once(keyed_reports(links, stored, spam=spam, extent=extent, working=some.working - spam))
         assert [link for link in lean if is_included(link, extent)] == [
             link for link in whole if is_included(link, extent)
         ]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from support.stored import WikiInStore, key, open_wiki
 
+from weboid.core.verdict.link_report import Extent
 from weboid.store.pages.linked import find_linked
 from weboid.store.people.revert import ListedRevert, Revert, RevertState, StatedRevert, list_reverts, record_reviewed
 from weboid.store.people.revert import record_revert as record
@@ -47,7 +48,7 @@ async def frozen(wiki: WikiInStore, of: WikiInStore | None = None) -> set[str]:
     number = (of or wiki).wiki.wiki
     async with wiki.pool.connection() as conn:
         known = await find_urls(conn, [key(ONE), key(OTHER)], number)
-        linked = await find_linked(conn, [key(ONE), key(OTHER)], number, [1])
+        linked = await find_linked(conn, [key(ONE), key(OTHER)], number, [1], Extent.ALL)
         nowhere = await find_urls(conn, [key(ONE), key(OTHER)])
     assert not any(url.is_frozen for url in nowhere.values())
     assert {at: url.is_frozen for at, url in known.items()} == {at: url.is_frozen for at, url in linked.urls.items()}

@@ -35,9 +35,7 @@ async def test_a_wiki_that_does_not_answer_gives_the_links_of_the_last_pass_with
     for query in ("pageid=1&all=1", "title=Page_1&all=1"):
         page = await page_of(site, query)
         assert (page["live"], page["read"], page["revision"]) == (False, "2017-04-11", 1)
-        normal = [link["normal"] for link in page["links"]]
-        assert {DEAD, WALLED} < set(normal)
-        assert len(normal) == 5
+        assert len({link["normal"] for link in page["links"]} - {DEAD, WALLED}) == len(page["links"]) - 2 == 3
     body = await site.text("/externalLinkInfo?dbname=testwiki@wmflabs&pageid=1&lang=en")
     assert "The wiki does not answer at the moment" in body
     assert '<time datetime="2017-04-11"' in body

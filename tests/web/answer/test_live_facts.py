@@ -2,7 +2,7 @@
 facts of hosts (C-6)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,8 +24,9 @@ from weboid.core.url.urls import parse
 from weboid.core.verdict.judge import judge_host
 from weboid.core.verdict.link_report import KeyedLink, keyed_link
 from weboid.errors import SourceError, StoreAway
+from weboid.store.archives.wiki_settings import record_configured
 from weboid.store.db.rows import HostKey
-from weboid.store.pages.spam import FARM, ListKind, record_spam_list, spam_list
+from weboid.store.pages.spam import FARM, ListKind, record_spam_links, record_spam_list, spam_list
 from weboid.store.pages.wiki import StoredWiki
 from weboid.store.urls.check import record_hosts
 from weboid.store.urls.host_traits import HostSpecial, record_specials
@@ -55,18 +56,33 @@ async def test_a_link_is_spam_by_the_lists_that_are_loaded_whatever_its_page_is(
     # A page that is not watched, and one whose link has just been added.
     site.source.found[30] = PageLinks(30, 4, "Project page", 9, None, (BAD, DEAD, FINE, WORSE))
     site.source.found[1] = PageLinks(1, 0, "Page 1", 8, None, (BAD, DEAD))
-    expected = {BAD: "spam", DEAD: "dead", FINE: "unknown", WORSE: "spam"}
-    assert await verdicts_of(site, 30) == expected
+    assert await verdicts_of(site, 30) == {BAD: "spam", DEAD: "dead", FINE: "unknown", WORSE: "spam"}
     assert await verdicts_of(site, 1) == {BAD: "spam", DEAD: "dead"}
+
+
+@pytest.mark.parametrize(
+    ("record", "said", "verdict"),
+    [
+        (record_configured, '{"links": {"permadead": ["a.demo"]}}', "dead"),
+        (record_spam_links, {1: {key_of(parse(MOVED)): MOVED}}, "spam"),
+    ],
+)
+async def test_findings_have_of_a_link_whose_url_works_all_that_the_whole_answer_has(
+    site: Site, record: Callable[..., Awaitable[None]], said: Any, verdict: str
+) -> None:
+    await site.wiki.do(record, site.wiki.wiki.wiki, said)
+    for site.source.silent in (False, True):
+        answers = [await answer_to(site, f"{API}&pageid=1&extent={extent}") for extent in ("all", "findings")]
+        whole, found = (answer["pages"][0]["links"] for answer in answers)
+        assert found == [link for link in whole if link["verdict"] not in ("working", "unknown") or link["suspicious"]]
+        assert [link["verdict"] for link in found if link["normal"] == MOVED] == [verdict]
 
 
 async def test_an_invalid_link_is_offered_what_was_probably_meant_if_that_works(site: Site) -> None:
     site.source.found[30] = PageLinks(30, 0, "Page 30", 9, None, (f"http://{MOVED}", f"http://{DEAD}"))
     (page,) = (await answer_to(site, f"{API}&pageid=30&all=1"))["pages"]
-    assert [(link["verdict"], link["probably_meant"]) for link in page["links"]] == [
-        ("invalid", MOVED),
-        ("invalid", None),
-    ]
+    meant = [(link["verdict"], link["probably_meant"]) for link in page["links"]]
+    assert meant == [("invalid", MOVED), ("invalid", None)]
 
 
 async def test_lists_are_read_once_for_all_and_judge_later_answers_if_they_are_late() -> None:
@@ -215,12 +231,8 @@ async def test_a_wiki_that_fails_or_is_slow_hints_nothing_in_bounded_time(
 
 
 async def test_what_is_known_of_a_host_for_long_is_hinted_of_a_url_that_was_not_checked(site: Site) -> None:
-    names = ["old.demo", "new.demo", "dead.demo"]
-    hosts = {name: HostKey(*key_of(parse(f"http://{name}/"))[:2]) for name in names}
-    old = {
-        HostSpecial(hosts["old.demo"], Special.NEEDS_HTTPS): 5,
-        HostSpecial(hosts["new.demo"], Special.NEEDS_HTTPS): 99,
-    }
+    hosts = {name: HostKey(*key_of(parse(f"http://{name}/"))[:2]) for name in ("old.demo", "new.demo")}
+    old = {HostSpecial(hosts[f"{name}.demo"], Special.NEEDS_HTTPS): day for name, day in (("old", 5), ("new", 99))}
     await site.wiki.do(record_specials, old)
     await site.wiki.do(record_specials, dict.fromkeys(old, TODAY - 20))
     urls = ("http://new.demo/x", "http://old.demo/x", "http://sub.old.demo/x", "https://old.demo/x")

@@ -3,7 +3,7 @@
 Words for people are in ``web/words``; ``store`` and ``wiki`` read the data. Their dictionary form is in `report_json`.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -29,7 +29,7 @@ from weboid.core.verdict.kept_copies import DEFAULT_SERVICES, KeptCopies, Servic
 from weboid.core.verdict.repaired import shown_by
 from weboid.core.verdict.verdict import NO_CLAIMS, Claims, Finding, Grounds, Verdict, finding_of, grounds_of
 from weboid.core.verdict.wiki_rules import DEFAULT_RULES, WikiRules, wiki_finding
-from weboid.core.wikitext.link_lists import NO_FLAGS, PERMADEAD
+from weboid.core.wikitext.link_lists import NO_FLAGS
 from weboid.mechanism.slices import Steps, batches
 
 
@@ -43,7 +43,7 @@ class Extent(StrEnum):
 
 
 class Known(Protocol):
-    """The store's data of a watched URL. `is_working`: its checks alone find it so; `is_notable` is its file (U-6)."""
+    """The store's data of a watched URL."""
 
     @property
     def record(self) -> UrlRecord: ...
@@ -59,10 +59,6 @@ class Known(Protocol):
     def is_frozen(self) -> bool: ...
     @property
     def meant(self) -> str | None: ...
-    @property
-    def is_working(self) -> bool: ...
-    @property
-    def is_notable(self) -> bool: ...
 
 
 class KeyedLink(NamedTuple):
@@ -284,12 +280,14 @@ def keyed_reports(
     extent: Extent = Extent.ALL,
     hints: Mapping[str, tuple[LinkHint, ...]] = _NO_HINTS,
     copies: Iterable[KeyedLink] = (),
+    working: Set[UrlKey] = frozenset(),
 ) -> Steps[tuple[LinkReport, ...]]:
     """The reports on a page's links, one per normal form (L-6), in the order of W-3; made in steps.
 
     `spam` are the keys of spam links; `interwiki` are the interwiki links of the page by their URLs, None where nobody
-    knows which they are; `hints` are by normal form; `copies` are links to archives from the rest of the page. Of links
-    that an answer of that extent only counts, the last ones, there is no more than the finding, or the verdict."""
+    knows which they are; `hints` are by normal form; `copies` are links to archives from the rest of the page;
+    `working` are the keys of those that work and are only counted. Of links that an answer of that extent only counts,
+    the last ones, there is no more than the finding, or the verdict."""
     forms: dict[str, KeyedLink] = {}
     others: dict[str, set[str]] = {}
     for number, keyed in enumerate(links):
@@ -299,21 +297,18 @@ def keyed_reports(
             others.setdefault(form, {forms[form].link.given}).add(keyed.link.given)
     included: list[LinkReport] = []
     counted: list[LinkReport] = []
-    has_all, has_files, may_be_dead = extent is Extent.ALL, extent is Extent.NOTES, bool(rules.lists.permadead)
     for number, (form, keyed) in enumerate(forms.items()):
         if number % _STEP == 0:
             yield
         link, _, key = keyed
+        if key in working:
+            counted.append(_PLAIN)
+            continue
         found, is_spam = None if key is None else known.get(key), key in spam
-        if not (has_all or found is None or is_spam or link.note) and found.is_working:
-            is_plain = link.kind is _WATCHED and not (has_files and found.is_notable)
-            if is_plain and not (may_be_dead and PERMADEAD in rules.flags_of(link.url)):
-                counted.append(_PLAIN)
-                continue
         given = tuple(sorted(others[form])) if form in others else (link.given,)
         origin = None if interwiki is None else origin_of(given, interwiki)
         report = _link_report(keyed, found, rules, given, is_spam, services, origin, extent, hints.get(form, ()))
-        (included if has_all or is_included(report, extent) else counted).append(report)
+        (included if extent is _ALL or is_included(report, extent) else counted).append(report)
     yield
     included.sort(key=place)
     yield

@@ -84,17 +84,6 @@ class KnownUrl(NamedTuple):
     meant: str | None = None
 
     @property
-    def is_working(self) -> bool:
-        """Returns whether its newest check found it working."""
-        record = self.record
-        return bool(record.history) and record.reason is not None and record.reason.outcome is Outcome.WORKING
-
-    @property
-    def is_notable(self) -> bool:
-        """Returns whether its file is of a notable type (U-6)."""
-        return self.record.mime is not None
-
-    @property
     def next_check(self) -> int | None:
         """The day of the next check or visit of this URL; None = it is never checked."""
         return next_check(self.due, self.visit)

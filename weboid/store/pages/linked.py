@@ -4,7 +4,7 @@ W-10), the same of every URL as `find_urls` returns.
 With 20 links most of an answer's CPU time was system calls and wake-ups of five statements.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from weboid.core.url.hosts import registrable_domain
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url
 from weboid.core.verdict.kept_copies import NOTHING, KeptCopies
+from weboid.core.verdict.link_report import Extent
 from weboid.core.verdict.verdict import NO_CLAIMS, Claims
 from weboid.core.wikitext.settings import NOTHING_SAID, OfWiki
 from weboid.store.archives.wiki_settings import settings_of
@@ -38,24 +39,14 @@ _SPAM, _SETTINGS, _FROZEN, _URL, _MEANT = 24, 25, 26, 27, 28
 
 
 class LinkedUrl(tuple[Any, ...]):
-    """A URL as its row of `find_linked`, converted only as far as it is looked at: most are only counted."""
+    """A URL as its row of `find_linked`, converted only as far as it is looked at."""
 
     __slots__ = ()
-
-    @property
-    def is_working(self) -> bool:
-        """As `KnownUrl.is_working`."""
-        return self[_REASON] in _WORKING and self[_ASKED] is not None
 
     @property
     def is_untried(self) -> bool:
         """True if it has never been checked."""
         return self[_ASKED] is None
-
-    @property
-    def is_notable(self) -> bool:
-        """As `KnownUrl.is_notable`."""
-        return self[_MIME] is not None
 
     @property
     def record(self) -> UrlRecord:
@@ -103,7 +94,8 @@ class LinkedUrl(tuple[Any, ...]):
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """The known links: `urls` without those not watched, `spam` by page as the pages give them.
+    """The known links: `urls` without those not watched, `spam` by page as the pages give them; `working` are the keys
+    of those that are only counted, as working.
 
     `settings` are what the wiki says; nothing where no links are given.
     `rows` are the store's rows, for a version of what is made of them: equal rows are equal in all of it.
@@ -113,18 +105,21 @@ class Linked:
     spam: dict[int, dict[UrlKey, str]]
     settings: OfWiki = NOTHING_SAID
     rows: Sequence[Sequence[Any]] = ()
+    working: Set[UrlKey] = frozenset()
 
 
 async def find_linked(
-    conn: Connection, keys: Sequence[UrlKey], wiki: int, pages: Sequence[int], *, named: bool = False
+    conn: Connection, keys: Sequence[UrlKey], wiki: int, pages: Sequence[int], extent: Extent, *, named: bool = False
 ) -> Linked:
     """The URLs with these keys, which pages of the wiki link to, and the spam links of the pages.
 
-    `named`: with the URLs themselves, for a caller that has their keys only.
+    Those that an answer of that extent counts as working need no rows. `named`: with the URLs themselves, for a caller
+    that has their keys only.
     """
     if not keys:
         return Linked({}, await list_spam_links(conn, wiki, pages))
-    values = {**key_columns(keys), **_OUTCOMES, "wiki": wiki, "pages": list(pages), "named": named}
+    few = extent is not Extent.ALL
+    values = {**key_columns(keys), **_OUTCOMES, "wiki": wiki, "pages": list(pages), "named": named, "few": few}
     async with conn.cursor(binary=True) as cursor:
         rows = await (await cursor.execute(SQL["find_linked"], values)).fetchall()
     urls = {keys[row[0] - 1]: LinkedUrl(row) for row in rows if row[_STATUS] is not None}
@@ -137,7 +132,15 @@ async def find_linked(
             spam.setdefault(page, {})[UrlKey(bucket, host, url_key)] = url
         if row[_SETTINGS] is not None:
             settings = settings_of(row[_SETTINGS])
-    return Linked(urls, spam, settings, rows)
+    working: Set[UrlKey] = frozenset()
+    if few:
+        working = set(keys).difference(keys[row[0] - 1] for row in rows if not _is_counted(row, extent))
+    return Linked(urls, spam, settings, rows, working)
+
+
+def _is_counted(row: Sequence[Any], extent: Extent) -> bool:
+    is_working = row[_REASON] in _WORKING and row[_ASKED] is not None
+    return is_working and (row[_MIME] is None or extent is not Extent.NOTES)
 
 
 def _claims(rows: Sequence[Sequence[Any]] | None) -> Claims:

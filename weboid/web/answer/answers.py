@@ -73,10 +73,10 @@ class Answers:
         wiki, farm = await self.wikis.find(query.wiki)
         return await self._selector.select(query, wiki, farm, self._today(), many)
 
-    async def look_up(self, selected: SelectedLinks) -> LookedUp:
-        """The selected links with what the store has on them; notifies the feeder of their pages. Raises StoreError."""
+    async def look_up(self, selected: SelectedLinks, extent: Extent = Extent.ALL) -> LookedUp:
+        """As `LinkLookup.look_up`; notifies the feeder of the pages. Raises StoreError."""
         self.notify_feeder(selected)
-        return await self._lookup.look_up(selected)
+        return await self._lookup.look_up(selected, extent)
 
     def notify_feeder(self, selected: SelectedLinks) -> None:
         """Begins to hand in the pages that the wiki returned."""

@@ -1,6 +1,6 @@
 """Hints of links that no check has looked at: missing pages of the own farm (L-3), old facts of hosts (C-6)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from itertools import chain
 
@@ -40,13 +40,13 @@ class LiveHints:
         return {normal: (MISSING_PAGE,) for normal, url in leading.items() if url in missing}, is_late
 
     async def of_hosts(
-        self, conn: Connection, links: LinksByPage, known: Mapping[UrlKey, LinkedUrl], day: int
+        self, conn: Connection, links: LinksByPage, known: Mapping[UrlKey, LinkedUrl], working: Set[UrlKey], day: int
     ) -> HintsByForm:
         """Old facts of the hosts of links that have not been checked; no statement if all have been."""
         unchecked = {
             normal: (link.url, HostKey(key.bucket, key.host_key))
             for link, normal, key in chain.from_iterable(links.values())
-            if key is not None and ((found := known.get(key)) is None or found.is_untried)
+            if key is not None and key not in working and ((found := known.get(key)) is None or found.is_untried)
             if link.kind is UrlClass.WATCHED
             if normal is not None and link.url is not None
         }

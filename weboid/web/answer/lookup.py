@@ -4,7 +4,7 @@ The wiki is read before a connection to the database is taken.
 """
 
 import marshal
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
@@ -16,7 +16,8 @@ from weboid.core.url.farms import Farm
 from weboid.core.url.keys import UrlKey
 from weboid.core.url.urls import Url, suspicious
 from weboid.core.verdict.hints import LinkHint
-from weboid.core.verdict.link_report import KeyedLink, keyed_link, link_of, watched_keys
+from weboid.core.verdict.link_report import Extent, KeyedLink, keyed_link, link_of, watched_keys
+from weboid.core.wikitext.link_lists import PERMADEAD
 from weboid.core.wikitext.settings import NOTHING_SAID, OfWiki
 from weboid.core.wikitext.titles import NamespaceNames
 from weboid.mechanism.bounded import BoundedMap
@@ -41,13 +42,14 @@ _STEP: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """The selected links of an answer with all that is known of them; `links` and `spam` are by page,
-    `hints` by normal form."""
+    """The selected links of an answer with all that is known of them; `links` and `spam` are by page, `hints` by normal
+    form. Of those with the keys `working` the answer says no more than that they work."""
 
     selected: SelectedLinks
     names: NamespaceNames
     links: LinksByPage
     known: Mapping[UrlKey, LinkedUrl]
+    working: Set[UrlKey]
     spam: Mapping[int, Mapping[UrlKey, str]]
     hints: Mapping[str, tuple[LinkHint, ...]]
     settings: OfWiki
@@ -67,7 +69,8 @@ class LookedUp:
     @property
     def has_unchecked(self) -> bool:
         """True if a watched link was never checked."""
-        return any(known.is_untried for known in self.known.values()) or not self.known.keys() >= set(self.watched)
+        known = self.known.keys() | self.working
+        return any(found.is_untried for found in self.known.values()) or not known >= set(self.watched)
 
     def version(self, *variant: object) -> Steps[str | None]:
         """A bare ETag of what is made of this; `variant` has all else that it is made of. None = not known yet."""
@@ -100,8 +103,8 @@ class LinkLookup:
     spam: LiveSpam
     hints: LiveHints
 
-    async def look_up(self, selected: SelectedLinks) -> LookedUp:
-        """All that the store has on these links; raises StoreError."""
+    async def look_up(self, selected: SelectedLinks, extent: Extent) -> LookedUp:
+        """All that the store has on these links and an answer of that extent shows; raises StoreError."""
         links: LinksByPage = await in_slices(live_links(selected))
         copies: LinksByPage = await in_slices(_live_copies(selected))
         live = {page.namespace for page in selected.pages if page.is_live}
@@ -113,6 +116,7 @@ class LinkLookup:
             keys = sorted(watched_keys(chain.from_iterable([*links.values(), *copies.values()])))
         wiki, pages = selected.wiki.wiki, () if is_stored else sorted(links)
         known: dict[UrlKey, LinkedUrl] = {}
+        working: set[UrlKey] = set()
         now_spam = await self.spam.find(selected.wiki, links)
         hints, is_late = await self.hints.of_targets(selected, links)
         spam = {page.page: now_spam.get(page.page, page.spam) for page in selected.pages}
@@ -121,20 +125,42 @@ class LinkLookup:
         async with self.pool.viewing() as conn:
             names = names or await self.namespaces.stored(conn, selected.wiki)
             for some in batches(keys, _AT_ONCE):
-                linked = await find_linked(conn, some, wiki, pages, named=is_stored)
+                linked = await find_linked(conn, some, wiki, pages, extent, named=is_stored)
                 known |= linked.urls
+                working |= linked.working
                 rows += linked.rows
                 settings = linked.settings
                 for page, urls in linked.spam.items():
                     spam[page] = {**spam[page], **urls}
+            shown = sorted(working & _shown_keys(links, spam, settings)) if working else []
+            for some in batches(shown, _AT_ONCE):
+                linked = await find_linked(conn, some, wiki, (), Extent.ALL)
+                known |= linked.urls
+                rows += linked.rows
+            working.difference_update(shown)
             if len(known) < len(rows) or any(found.is_untried for found in known.values()):
-                hints |= await self.hints.of_hosts(conn, links, known, selected.day)
+                hints |= await self.hints.of_hosts(conn, links, known, working, selected.day)
             if is_stored and not keys:
                 settings = await find_settings(conn, wiki)
         if is_stored:
             links = await in_slices(_stored_links(selected, known))
+            working -= _shown_keys(links, spam, settings)
         rows_of = None if is_stored and not keys else rows
-        return LookedUp(selected, names, links, known, spam, hints, settings, copies, rows_of, is_late)
+        return LookedUp(selected, names, links, known, working, spam, hints, settings, copies, rows_of, is_late)
+
+
+def _shown_keys(links: LinksByPage, spam: Mapping[int, Mapping[UrlKey, str]], settings: OfWiki) -> set[UrlKey | None]:
+    """The keys of links that may be more than counted although their URLs work."""
+    watched, spam_keys = UrlClass.WATCHED, set(chain.from_iterable(spam.values()))
+    listed = settings.links if settings.links.permadead else None
+    return {
+        key
+        for link, _, key in chain.from_iterable(links.values())
+        if link.note
+        or link.kind is not watched
+        or key in spam_keys
+        or (listed and link.url and PERMADEAD in listed.flags_of(link.url))
+    }
 
 
 def live_links(selected: SelectedLinks) -> Steps[dict[int, list[KeyedLink]]]:

@@ -60,6 +60,7 @@ def _page_report(
         interwiki={link.url: link for link in page.interwiki} if page.is_live else None,
         hints=found.hints,
         copies=found.copies.get(page.page, ()),
+        working=found.working,
     )
     part = page.part
     return PageReport(

@@ -84,7 +84,7 @@ class BulkPages(ServiceHandlers):
         part = await find_part(self._service, wiki, given, limit=ROWS, most_links=MOST_LINKS)
         selected, cut = await self._selected(name, part)
         request[LINKS] = selected.links
-        answer = await answers.report(await answers.look_up(selected), extent)
+        answer = await answers.report(await answers.look_up(selected, extent), extent)
         payload = await in_slices(payload_steps(answer, shown, say, source))
         payload |= {"wiki": str(name), "next": cut or part.next}
         body = await in_slices(writer.steps(payload))

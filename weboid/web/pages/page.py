@@ -205,7 +205,7 @@ class LinksPage:
     async def _new(self, request: web.Request, selected: SelectedLinks, rendering: _Rendering, at: int | None) -> _Body:
         """The body with these links, which is not made if the caller has it."""
         answers = self._service.answers
-        found = await answers.look_up(selected)
+        found = await answers.look_up(selected, rendering.extent)
         made_of = (self._service.source, answers.setup, rendering.content_type, rendering.variant, at)
         tag = await in_slices(found.version(*made_of))
         if tag is not None and has_tag(request, tag):
