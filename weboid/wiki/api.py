@@ -263,7 +263,7 @@ class ApiSource:
         """
         continuation = dict(begin or {})
         gathered: dict[int, api_pages.ApiPage] = {}
-        detector = _CycleDetector(continuation)
+        seen: set[int] = set()
         answers = 0
         while True:
             answers += 1
@@ -285,8 +285,9 @@ class ApiSource:
                 gathered = {}
             if not continuation:
                 break
-            if detector.closes(continuation) or answers == _MOST_ANSWERS:
+            if (mark := hash(str(continuation))) in seen or answers == _MOST_ANSWERS:
                 raise self._unreadable("a continuation without end")
+            seen.add(mark)
         if gathered:
             raise self._unreadable("an end in the middle of a batch")
 
@@ -326,23 +327,6 @@ class ApiSource:
 
     def _unreadable(self, what: str) -> SourceError:
         return SourceError(f"{self._api.url} gave {what}; is it a MediaWiki's api.php?")
-
-
-class _CycleDetector:
-    """Detects that a continuation repeats, keeping only one of them (Brent's cycle finding)."""
-
-    def __init__(self, begin: Mapping[str, str]) -> None:
-        self._kept, self._steps, self._room = begin, 0, 1
-
-    def closes(self, continuation: Mapping[str, str]) -> bool:
-        """Returns whether this continuation, the next in order, is a repeated one; a cycle is noticed by its third
-        round."""
-        if continuation == self._kept:
-            return True
-        self._steps += 1
-        if self._steps == self._room:
-            self._kept, self._steps, self._room = continuation, 0, 2 * self._room
-        return False
 
 
 def _continuation_at(place: str) -> dict[str, str]:
