@@ -32,6 +32,8 @@ _COMMENT: Final = re.compile(rb"(?:\A|(?<=[\r\n])):[^\r\n]*(\r\n|\n|\r(?=[^\n])|
 _LONGEST_ID: Final = 16_384
 _OVERLAP: Final = timedelta(minutes=10)
 """Events of several topics do not come in the exact order of their moments."""
+_LATE_MS: Final = 2_000
+"""Events of one topic are in the order of their moments but for so much."""
 _LONGEST_REPLAY: Final = timedelta(days=1)
 """For a topic that has been silent for longer, events are not requested from further back."""
 
@@ -70,7 +72,7 @@ class StreamLimits:
 
 
 class _Refused(Exception):
-    """HTTP 400: the position to resume at is not accepted."""
+    """HTTP 400, or 404 for a topic that is no more: the position to resume at is not accepted."""
 
 
 class _Failed(Exception):
@@ -139,8 +141,7 @@ class EventStream:
                 self.counts["failures"] += 1
                 log.info("%s: %s", self._url, failure)
                 wanted_s = failure.pause_s
-            has_moved = self._begin != before
-            if has_moved:
+            if self._begin != before:
                 pause.reset()
                 if wanted_s is None and loop.time() - opened >= self._limits.settled_s:
                     continue
@@ -165,7 +166,7 @@ class EventStream:
         headers = {"User-Agent": self._user_agent, "Accept": "text/event-stream"}
         query = {}
         if last_event_id:
-            headers["Last-Event-ID"] = last_event_id
+            headers["Last-Event-ID"] = resuming_id(last_event_id)
         elif moment:
             query["since"] = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         try:
@@ -192,7 +193,7 @@ class EventStream:
             raise _Failed(str(error) or type(error).__name__) from error
 
     def _check(self, response: aiohttp.ClientResponse) -> None:
-        if response.status == 400:
+        if response.status == 400 or (response.status == 404 and self._begin.last_event_id):
             raise _Refused
         if response.status == 404 or 300 <= response.status < 400:
             raise SourceError(f"{self._url} answers HTTP {response.status}: it has no such streams")
@@ -327,11 +328,30 @@ def since_of(last_event_id: str, moment: datetime | None) -> datetime | None:
     return max(oldest, moment - _LONGEST_REPLAY) if moment else oldest
 
 
+def resuming_id(last_event_id: str) -> str:
+    """The id with which to go on behind the event that had this one, so that nothing is missed.
+
+    In EventStreams' ids a topic has the millisecond after its newest event, though others of that moment may follow; or
+    ``"offset": -1``, its end, if it had none so far: all edits since the wikis went over to its data center are missed.
+    """
+    try:
+        parts = json.loads(last_event_id)
+        newest = max(each["timestamp"] for each in parts if "timestamp" in each)
+        for each in parts:
+            if each.get("offset") == -1:
+                each["timestamp"] = newest - 1000 * _OVERLAP.seconds
+                del each["offset"]
+            elif "timestamp" in each:
+                each["timestamp"] -= _LATE_MS
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return last_event_id
+    return json.dumps(parts)
+
+
 def spread_pause_s(pause_s: float, wanted_s: float | None = None) -> float:
     """A random pause from half of `pause_s` to all of it, so that many clients do not come back at once; at least
     `wanted_s`, which is what the server demanded."""
-    spread_s: float = pause_s * random.uniform(0.5, 1.0)
-    return max(spread_s, wanted_s or 0.0)
+    return max(pause_s * random.uniform(0.5, 1.0), wanted_s or 0.0)
 
 
 def _shortened(comment: re.Match[bytes]) -> bytes:

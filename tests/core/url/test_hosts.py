@@ -39,14 +39,6 @@ def test_a_name_may_have_253_characters_and_a_label_63() -> None:
         assert refused.value.reason is reason
 
 
-def test_reversed_names_read_as_in_mediawikis_index() -> None:
-    for host, reversed_ in [
-        ("www.example.org", "org.example.www."), ("192.0.2.7", "V4.192.0.2.7."),
-        ("2001:db8::1", "V6.2001.DB8.0.0.0.0.0.1."),
-    ]:  # fmt: skip
-        assert hosts.reversed_name(host) == reversed_
-
-
 def test_a_domain_and_all_below_it_share_a_prefix_that_nobody_else_has() -> None:
     prefix = hosts.reversed_name("example.org")
     assert hosts.reversed_name("a.b.example.org").startswith(prefix)
