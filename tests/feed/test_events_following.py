@@ -16,7 +16,7 @@ from support.sseserver import EventServer, Turn, event_id, open_event_server
 from support.stored import WikiInStore, open_wiki
 
 from weboid.core.url.farms import WMFLABS
-from weboid.errors import StoreAway
+from weboid.errors import SourceError, StoreAway
 from weboid.feed import following as following_module
 from weboid.feed.effects import Applied, FollowedWiki
 from weboid.feed.events import load_streams
@@ -226,6 +226,16 @@ async def test_the_stream_of_categories_is_asked_if_trees_are(database: str, mon
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
     assert one.server.begins[-1].startswith("2026-11-20T12:20:00")
+
+
+async def test_streams_that_the_server_has_no_longer_stop_no_others(database: str) -> None:
+    gone = Turn(400, raw=b'{"detail": "Invalid streams: mediawiki.page-create,other"}')
+    async with chain(database, PAGES, some_events(6), gone, STAY) as one:
+        await one.follow(6)
+        assert one.server.site.asked[-1].target.endswith(NAMES.removeprefix("mediawiki.page-create,"))
+        one.server.turns[:] = [Turn(400, raw=b"Invalid streams: " + NAMES.encode())]
+        with pytest.raises(SourceError, match="has no stream mediawiki"):
+            await one.follower().run()
 
 
 async def test_recorded_events_change_exactly_the_pages_they_name(database: str) -> None:

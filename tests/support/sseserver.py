@@ -24,7 +24,7 @@ class Turn:
     """What one connection gets. `raw` comes before the events; of these at most `count`; then the `end`.
 
     `again` events before the place asked for are given once more. `status` other than 200: nothing but that, with
-    `headers`.
+    `headers` and `raw`.
     """
 
     status: int = 200
@@ -77,7 +77,7 @@ async def open_event_server(events: Sequence[Any], *turns: Turn) -> AsyncIterato
     def script(asked: Asked) -> Act:
         turn = server.turns[0] if len(server.turns) == 1 else server.turns.pop(0)
         if turn.status != 200:
-            return reply(turn.status, *turn.headers, body=b"{}", kind="application/json")
+            return reply(turn.status, *turn.headers, body=turn.raw or b"{}", kind="application/json")
         if turn.content_type != "text/event-stream":
             return reply(200, body=b"<p>Hello</p>", kind=turn.content_type)
         return _reported(turn, server.events, asked)

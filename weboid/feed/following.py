@@ -15,7 +15,7 @@ from typing import Final
 
 from weboid.feed.effects import Applied, FollowedWiki, apply
 from weboid.feed.events import Streams
-from weboid.feed.stream import EventStream, RawEvent, StreamStart, since_of
+from weboid.feed.stream import EventStream, RawEvent, StreamStart, UnknownStreams, since_of
 from weboid.mechanism.patience import Again, at_once
 from weboid.remote.feed.calls import FeedStore
 
@@ -56,9 +56,17 @@ class Following:
         up to `again`.
         """
         called = self.now()
-        while not await self._follow(called if once else None):
-            log.info("other streams are worth following now")
-        return self.done
+        while True:
+            try:
+                if await self._follow(called if once else None):
+                    return self.done
+                log.info("other streams are worth following now")
+            except UnknownStreams as unknown:
+                left = Streams(tuple(each for each in self.streams.all if each.name not in unknown.names))
+                if left == self.streams or not left.worthwhile(()).all:
+                    raise
+                self.streams = left
+                log.warning("%s; the other streams are followed without", unknown)
 
     async def _follow(self, called: datetime | None) -> bool:
         """Follows one list of streams; returns False if another list is worth following now."""

@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 _BLANK_LINES: Final = (b"\n\n", b"\r\r", b"\r\n\r\n")
 _COMMENT: Final = re.compile(rb"(?:\A|(?<=[\r\n])):[^\r\n]*(\r\n|\n|\r(?=[^\n])|\r?\Z)")
 """A comment with the end of its line, as far as it has come."""
+_UNKNOWN: Final = re.compile(rb"Invalid streams: ([\w.,-]+)")
+"""In the answer of EventStreams to a list with streams that it does not have."""
 _LONGEST_ID: Final = 16_384
 _OVERLAP: Final = timedelta(minutes=10)
 """Events of several topics do not come in the exact order of their moments."""
@@ -73,6 +75,14 @@ class StreamLimits:
 
 class _Refused(Exception):
     """HTTP 400, or 404 for a topic that is no more: the position to resume at is not accepted."""
+
+
+class UnknownStreams(SourceError):
+    """The server has no longer the streams `names`, or never had them; it refuses to send the others with them."""
+
+    def __init__(self, url: str, names: frozenset[str]) -> None:
+        super().__init__(f"{url} has no stream {', '.join(sorted(names))}")
+        self.names = names
 
 
 class _Failed(Exception):
@@ -180,7 +190,7 @@ class EventStream:
                     allow_redirects=False,
                 )
             with contextlib.closing(response):  # dropped, because the stream itself never ends
-                self._check(response)
+                await self._check(response)
                 self.counts["connections"] += 1
                 await self._read(response, backlog)
         except TimeoutError:
@@ -192,8 +202,12 @@ class EventStream:
                 raise NotContacted(f"{self._url} {refusal}") from error
             raise _Failed(str(error) or type(error).__name__) from error
 
-    def _check(self, response: aiohttp.ClientResponse) -> None:
+    async def _check(self, response: aiohttp.ClientResponse) -> None:
         if response.status == 400 or (response.status == 404 and self._begin.last_event_id):
+            async with asyncio.timeout(self._limits.connect_s):
+                found = _UNKNOWN.search(await response.content.read(4_096))
+            if found:
+                raise UnknownStreams(self._url, frozenset(found[1].decode().split(",")))
             raise _Refused
         if response.status == 404 or 300 <= response.status < 400:
             raise SourceError(f"{self._url} answers HTTP {response.status}: it has no such streams")
