@@ -81,6 +81,15 @@ async def test_answers_of_another_shape_and_batches_without_an_end_are_refused()
     async with opened(exchange(READ, answer(page(1), extlinks=links("http://a.net/")))) as (source, _):
         with pytest.raises(SourceError, match="an end in the middle of a batch"):
             await read(source)
+    off = {"extlinks": {"warnings": 'The "extlinks" module has been disabled.'}}
+    unknown = {"query": {"warnings": "Unrecognized value for parameter 'prop': iwlinks"}}
+    for warnings in (off, unknown):
+        async with opened(exchange(READ, answer(page(1), batchcomplete=True, warnings=warnings))) as (source, _):
+            with pytest.raises(SourceError, match="gives no links of pages"):
+                await read(source)
+    fewer = {"extlinks": {"warnings": '"ellimit" may not be over 50 (set to 500) for users.'}}
+    async with opened(exchange(READ, answer(page(1), batchcomplete=True, warnings=fewer))) as (source, _):
+        assert len(await read(source)) == 1
     again = {"elcontinue": "2", "continue": "||"}
     round_about = answer(page(1), **{"continue": again})
     async with opened(exchange(READ, round_about), exchange(READ | again, round_about)) as (source, replay):

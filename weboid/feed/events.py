@@ -297,15 +297,11 @@ def _stream(file: Path) -> Stream:
     return Stream(name, meta_stream, effects, fields, only_with)
 
 
-_BY_ID: Final = frozenset({"page", "namespace"})
 _NEEDED: Final[Mapping[str, frozenset[str]]] = {
+    **dict.fromkeys(HandedIn, frozenset({"page", "namespace"})),
+    HandedIn.CATEGORISED: frozenset({"category", "comment"}),
     LINKS_ADDED: frozenset({"page", "links"}),
     GONE: frozenset({"page"}),
-    HandedIn.CREATED.value: _BY_ID,
-    HandedIn.UNDELETED.value: _BY_ID,
-    HandedIn.MOVED.value: _BY_ID,
-    HandedIn.EDITED.value: _BY_ID,
-    HandedIn.CATEGORISED.value: frozenset({"category", "comment"}),
 }
 _FIELDS: Final = frozenset(
     {"wiki", "kind", "page", "title", "namespace", "redirect", "model", "links", "category", "comment"}

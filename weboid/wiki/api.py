@@ -4,6 +4,7 @@ A batch is yielded only when MediaWiki calls it complete; links not yet listed w
 """
 
 import json
+import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -53,6 +54,8 @@ _MOST_LINKS: Final = 1_000_000
 """Links and pages in one batch: fifty pages of MediaWiki's largest size (2 MiB) full of the shortest usual URLs."""
 _LINKS: Final = {"prop": "extlinks|iwlinks|info", "ellimit": "500", "iwlimit": "500"}
 _INFO: Final = {"prop": "info"}
+_WITHOUT_LINKS: Final = re.compile(r"links\W+module has been disabled|Unrecognized values? for parameter \W*prop\b")
+"""In the warnings (always in English) of a wiki that has a module switched off: its pages come without links."""
 _NEVER_IN_TITLES: Final = "|\x1f"
 _T = TypeVar("_T")
 
@@ -301,6 +304,8 @@ class ApiSource:
     def _gather(
         self, answer: Mapping[str, Any], gathered: dict[int, api_pages.ApiPage], most_links: int | None
     ) -> None:
+        if _WITHOUT_LINKS.search(warnings := str(answer.get("warnings", ""))):
+            raise SourceError(f"{self._api.url} gives no links of pages, by its settings: {warnings[:200]}")
         query = answer.get("query", {})
         listed = query.get("pages", []) if isinstance(query, dict) else None
         if not isinstance(listed, list):

@@ -52,10 +52,7 @@ class InterwikiMap:
 
     def target(self, prefix: str, title: str) -> str | None:
         """The URL of an interwiki link, https if the map gives no scheme; None for an unknown or local prefix (L-1)."""
-        url = self._urls.get(prefix.lower())
-        if url is None:
-            return None
-        return _filled(url, title)
+        return None if (url := self._urls.get(prefix.lower())) is None else _filled(url, title)
 
     def link(self, prefix: str, title: str) -> InterwikiLink | None:
         """The link of a page with that prefix and title; None if it is not watched."""
