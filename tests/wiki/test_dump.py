@@ -17,7 +17,7 @@ from weboid.wiki import dump
 from weboid.wiki.dump import DumpSource
 from weboid.wiki.external_sort import IdSorter
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
-from weboid.wiki.source import clean_text
+from weboid.wiki.source import clean_text, stored_urls
 
 FIXTURES = Path(__file__).parent / "fixtures"
 TABLES = ("page", "externallinks", "iwlinks", "interwiki")
@@ -123,9 +123,7 @@ PATHS = st.sampled_from(["/", "/x?y", "", "?q", "#f", "x", "//y"]) | st.text(max
 @given(st.lists(st.tuples(INDEXES | st.text(max_size=8), PATHS)))
 def test_remembered_hosts_give_the_same_urls_as_core(rows: list[tuple[str, str]]) -> None:
     indexes, paths = [index for index, _ in rows], [path for _, path in rows]
-    with patch.object(dump, "_ORIGINS", 3):
-        urls = dump._stored_urls(dump._Origins(), indexes, paths)
-    assert urls == [clean_text(stored_url(index, path)) for index, path in rows]
+    assert stored_urls(indexes, paths) == [clean_text(stored_url(index, path)) for index, path in rows]
 
 
 async def first_batch(source: DumpSource) -> object:

@@ -18,13 +18,11 @@ MAP = InterwikiMap(
 @pytest.mark.parametrize(
     ("prefix", "title", "url"),
     [
-        ("wikt", "pro_forma", "https://en.wiktionary.org/wiki/pro_forma"),
         ("WIKT", "pro forma", "https://en.wiktionary.org/wiki/pro_forma"),
         ("wikt", "آذر", "https://en.wiktionary.org/wiki/%D8%A2%D8%B0%D8%B1"),
         ("wikt", ";@$!*(),/~:-_.", "https://en.wiktionary.org/wiki/;@$!*(),/~:-_."),
         ("wikt", "a?b&c=d+e#f'\"%", "https://en.wiktionary.org/wiki/a%3Fb%26c%3Dd%2Be%23f%27%22%25"),
         ("wikt", "$1", "https://en.wiktionary.org/wiki/$1"),
-        ("doi", "10.1126/science.162.3860.1387", "https://dx.doi.org/10.1126/science.162.3860.1387"),
         ("home", "ignored", "https://home.example/"),
         ("w", "local", None),
         ("unknown", "x", None),
@@ -81,7 +79,6 @@ _LOCAL = InterwikiMap(
         ("http://pages.demo:8080/w/index.php?title=A&action=edit", None),
         ("http://pages.demo/w/index.php?title=A", None),
         ("https://en.wikipedia.org/wiki/", None),
-        ("https://en.wikipedia.org/w/index.php", None),
         ("https://tail.demo/A/x", None),
         ("https://foreign.demo/wiki/A", None),
     ],

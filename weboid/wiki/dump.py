@@ -11,23 +11,20 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import chain, compress, repeat
-from operator import add
 from pathlib import Path
 from typing import Final
 
 from weboid.core.url.link_kind import InterwikiLink
-from weboid.core.url.mediawiki import stored_url
 from weboid.errors import SourceError
 from weboid.wiki.dump_rows import database_of, list_columns
 from weboid.wiki.external_sort import Groups, IdSorter
 from weboid.wiki.interwiki import Interwiki, InterwikiMap
-from weboid.wiki.source import WIKITEXT, PageLinks, all_links, clean_text, default_model
+from weboid.wiki.source import WIKITEXT, PageLinks, all_links, clean_text, default_model, stored_urls
 
 _BATCH_PAGES: Final = 2_000
 _BATCH_LINKS: Final = 10_000
 """Links after which a batch ends: enough that rows lie close together, few enough to be recorded in a second."""
 _SORT_BYTES: Final = 80 << 20
-_ORIGINS: Final = 150_000
 _PAGE: Final = "\t"
 """The first character of a text about a page itself, not about a link of it; no URL has it, and URLs sort after it."""
 _BY_PREFIX: Final = "\t"
@@ -99,11 +96,10 @@ class DumpSource:
             yield batch
 
     def _links(self) -> Iterator[_PageTexts]:
-        origins = _Origins()
         for ids, indexes, paths in self._columns(
             self.externallinks, "externallinks", "el_from", "el_to_domain_index", "el_to_path"
         ):
-            yield map(int, ids), _stored_urls(origins, indexes, paths)
+            yield map(int, ids), stored_urls(indexes, paths)
         if self.iwlinks:
             interwiki = self._interwiki_map()
             for ids, prefixes, titles in self._columns(self.iwlinks, "iwlinks", "iwl_from", "iwl_prefix", "iwl_title"):
@@ -135,27 +131,6 @@ class DumpSource:
 
     def _columns(self, path: Path, table: str, *names: str) -> Iterator[Sequence[list[str]]]:
         return list_columns(path, table, names, partial(self._bytes_read.__setitem__, path))
-
-
-class _Origins(dict[str, str]):
-    """Domain index -> scheme, host and port. Cached, because a wiki's links share their hosts; bounded."""
-
-    def __missing__(self, index: str) -> str:
-        if len(self) >= _ORIGINS:
-            self.clear()
-        self[index] = origin = clean_text(stored_url(index, "/").removesuffix("/"))
-        return origin
-
-
-def _stored_urls(origins: _Origins, indexes: list[str], paths: list[str]) -> list[str]:
-    """The clean URLs of some rows: what ``stored_url`` gives, but mostly without a Python call for each row."""
-    paths = _cleaned(paths)
-    if all(map(str.startswith, paths, repeat("/"))):
-        return list(map(add, map(origins.__getitem__, indexes), paths))
-    return [
-        origins[index] + path if path.startswith("/") else clean_text(stored_url(index, path))
-        for index, path in zip(indexes, paths, strict=True)
-    ]
 
 
 def _numbers(texts: list[str]) -> list[str]:

@@ -7,14 +7,11 @@ older one, and the next pass reads the links again.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import islice, repeat
-from operator import add
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator, Sequence
+from itertools import islice
 from typing import Final, TypeVar
 
 from weboid.core.url.link_kind import InterwikiLink
-from weboid.core.url.mediawiki import stored_url
 from weboid.core.wikitext.titles import Namespace, NamespaceNames, PageSpot
 from weboid.wiki import source
 from weboid.wiki.interwiki import InterwikiMap
@@ -22,7 +19,6 @@ from weboid.wiki.mariadb import Access, MariaDb, QueryPatience, Refused, Row, ha
 
 _MOST_REDIRECTS: Final = 5
 """Redirects in a row that are followed; MediaWiki's API follows them all."""
-_ORIGINS: Final = 50_000
 _NO_LAG_TABLE: Final = frozenset({1044, 1049, 1142, 1146})
 _BATCH_TITLES: Final = 250
 _BLOCK_ROWS: Final = 4_096
@@ -214,31 +210,14 @@ def _external(rows: Iterator[Row]) -> _UrlsByPage:
     by_page: dict[bytes | None, list[str]] = defaultdict(list)
     while block := list(islice(rows, _BLOCK_ROWS)):
         pages, indexes, paths = zip(*block, strict=True)
-        for page, url in zip(pages, _stored_urls(indexes, paths), strict=True):
+        for page, url in zip(pages, source.stored_urls(indexes, list(map(_text, paths))), strict=True):
             by_page[page].append(url)
     return {int(page or 0): urls for page, urls in by_page.items()}
-
-
-def _stored_urls(indexes: Sequence[bytes | None], paths: Sequence[bytes | None]) -> Iterable[str]:
-    """As ``stored_url`` for each row, but mostly without a Python call for each."""
-    known = [path or b"" for path in paths]
-    if all(map(bytes.startswith, known, repeat(b"/"))):
-        texts = map(bytes.decode, known, repeat("utf-8"), repeat("replace"))
-        urls = list(map(add, map(_origin, indexes), texts))
-    else:
-        urls = [stored_url(index or b"", path) for index, path in zip(indexes, paths, strict=True)]
-    return urls if "".join(urls).isprintable() else map(source.clean_text, urls)
 
 
 def _merged(urls: _UrlsByPage, interwiki: _InterwikiByPage) -> dict[int, _Links]:
     pages = urls.keys() | interwiki.keys()
     return {page: source.all_links(urls.get(page, ()), interwiki.get(page, ())) for page in pages}
-
-
-@lru_cache(_ORIGINS)
-def _origin(index: bytes | None) -> str:
-    """Scheme, host and port. Cached, because a wiki's links share their hosts."""
-    return stored_url(index or b"", "/").removesuffix("/")
 
 
 def _targets(rows: Iterator[Row]) -> list[PageSpot]:

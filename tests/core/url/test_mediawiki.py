@@ -49,11 +49,6 @@ def test_a_hostile_row_never_names_another_host() -> None:
         assert found.url is None or found.url.host == "3sat.de", index
 
 
-@given(st.text() | st.binary(), st.text() | st.binary() | st.none())
-def test_no_row_makes_it_raise(index: str | bytes, path: str | bytes | None) -> None:
-    classify(stored_url(index, path), None)
-
-
 @given(
     st.from_regex(r"([a-z0-9]{1,8}\.){1,4}[a-z]{2,5}", fullmatch=True) | st.ip_addresses().map(str),
     st.sampled_from(["", ":8443"]),
