@@ -44,6 +44,7 @@ async def open_lists(black: str | None, white: str | None = None, farm: str = ""
     pages = [
         page_content("MediaWiki:Spam-blacklist", black),
         page_content("MediaWiki:Spam-whitelist", white),
+        page_content("MediaWiki:BlockedExternalDomains.json", None),
         page_content("Spam blacklist", farm),
     ]
     async with open_wiki_replay(pages) as replay, aiohttp.ClientSession() as session:

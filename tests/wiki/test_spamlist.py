@@ -6,21 +6,27 @@ from support.wikireplay import exchange, open_wiki_replay, page_content
 
 from weboid.errors import SourceError
 from weboid.wiki.action import ActionApi, ApiPatience
-from weboid.wiki.spamlist import ListTexts, fetch_global_list, fetch_local_lists
+from weboid.wiki.spamlist import DOMAINS_TITLE, ListTexts, fetch_global_list, fetch_local_lists
 
 QUICK = ApiPatience(tries=2, timeout_s=5, first_pause_s=0.001, longest_pause_s=0.1, answer_mib=1)
 
 
 BLACK, WHITE = "MediaWiki:Spam-blacklist", "MediaWiki:Spam-whitelist"
+NO_DOMAINS = page_content(DOMAINS_TITLE, None)
 
 
 async def test_both_lists_are_fetched_and_a_missing_page_is_an_empty_one(session: aiohttp.ClientSession) -> None:
-    async with open_wiki_replay([page_content(BLACK, "bad\\.com\n"), page_content(WHITE, "good\\.com # ä")]) as replay:
+    domains = page_content(DOMAINS_TITLE, '[{"domain": " Evil.Com"}, {"notes": "y"}, {"domain": "a\\nb"}]')
+    pages = [page_content(BLACK, "bad\\.com"), domains, page_content(WHITE, "good\\.com # ä")]
+    async with open_wiki_replay(pages) as replay:
         api = ActionApi(replay.url, session, "Weboid-test", QUICK)
-        assert await fetch_local_lists(api) == ListTexts("bad\\.com\n", "good\\.com # ä")
+        assert await fetch_local_lists(api) == ListTexts("bad\\.com\n@evil.com", "good\\.com # ä")
         assert not replay.unknown
-    async with open_wiki_replay([page_content(BLACK, None), page_content(WHITE, None)]) as replay:
+    async with open_wiki_replay([page_content(BLACK, None), NO_DOMAINS, page_content(WHITE, None)]) as replay:
         assert await fetch_local_lists(ActionApi(replay.url, session, "Weboid-test", QUICK)) == ListTexts("", "")
+    async with open_wiki_replay([page_content(BLACK, None), page_content(DOMAINS_TITLE, "{7")]) as replay:
+        with pytest.raises(SourceError, match="is no list of domains"):
+            await fetch_local_lists(ActionApi(replay.url, session, "Weboid-test", QUICK))
 
 
 async def test_the_list_of_a_farm_has_a_title_of_its_own_and_none_is_read_without_end(

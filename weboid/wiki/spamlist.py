@@ -4,14 +4,18 @@ Reading their lines belongs to ``core/url/spam_lines``. A missing page is an emp
 an error, so that no list is taken as empty because a wiki could not answer.
 """
 
+import json
 from dataclasses import dataclass
 from typing import Final
 
+from weboid.core.url.spam_lines import BLOCKED
 from weboid.errors import SourceError
 from weboid.wiki.action import ActionApi
 
 BLACK_TITLE: Final = "MediaWiki:Spam-blacklist"
 WHITE_TITLE: Final = "MediaWiki:Spam-whitelist"
+DOMAINS_TITLE: Final = "MediaWiki:BlockedExternalDomains.json"
+"""The blocked domains of AbuseFilter, which Wikimedia's wikis have used since 2023."""
 GLOBAL_TITLE: Final = "Spam blacklist"
 """The title of Wikimedia's list for all its wikis, on Meta."""
 
@@ -25,8 +29,14 @@ class ListTexts:
 
 
 async def fetch_local_lists(api: ActionApi) -> ListTexts:
-    """A wiki's own lists. Raises SourceError."""
-    return ListTexts(await fetch_text(api, BLACK_TITLE), await fetch_text(api, WHITE_TITLE))
+    """A wiki's own lists, the black one with its blocked domains. Raises SourceError."""
+    black, listed = await fetch_text(api, BLACK_TITLE), await fetch_text(api, DOMAINS_TITLE)
+    try:
+        domains = [str(each.get("domain") or "").strip().lower() for each in json.loads(listed or "[]")]
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise SourceError(f"{api.url}: {DOMAINS_TITLE} is no list of domains; the one before stays in force") from error
+    lines = [BLOCKED + name for name in domains if name and name.isprintable()]
+    return ListTexts("\n".join([black, *lines]), await fetch_text(api, WHITE_TITLE))
 
 
 async def fetch_global_list(api: ActionApi, title: str = GLOBAL_TITLE) -> ListTexts:

@@ -14,7 +14,6 @@ from weboid.core.url import hosts
 def test_ipv6_is_written_as_rfc_5952_has_it(address: IPv6Address) -> None:
     form = hosts.host_form(f"[{address.exploded}]")
     assert IPv6Address(form) == address
-    assert len(form) <= len(address.exploded)
     assert hosts.host_form(f"[{form}]") == form
 
 
@@ -28,7 +27,6 @@ def test_ipv6_leaves_out_the_first_longest_run_of_zeros() -> None:
 
 def test_a_name_may_have_253_characters_and_a_label_63() -> None:
     longest = ".".join(["a" * 63, "b" * 63, "c" * 63, "d" * 57, "de"])
-    assert len(longest) == 252
     assert hosts.host_form(f"{longest}x.") == f"{longest}x"
     for name, reason in (
         (f"{longest}xx", hosts.InvalidReason.TOO_LONG), (f"{'a' * 64}.de", hosts.InvalidReason.LABEL),

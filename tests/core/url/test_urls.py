@@ -125,7 +125,6 @@ def test_megabytes_are_refused_without_work() -> None:
 
 def test_a_url_has_four_parts_and_what_is_no_resource_is_a_reason_of_its_own() -> None:
     assert parse("HTTPS://u@[2001:DB8::1]:8443?q#f") == Url("https", "2001:db8::1", 8443, "/?q")
-    assert parse("http://3sat.de:80").port == 0
     with pytest.raises(InvalidUrl) as refused:
         parse("mailto:a@3sat.de")
     assert refused.value.reason is InvalidReason.PROTOCOL

@@ -5,11 +5,13 @@ in a URL. Strangers write these lines, so only RE2 runs them, in bounded memory 
 ``wiki/spamlist`` fetches the lists, ``feed/spam`` applies them.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
 
+import ada_url
 import re2  # type: ignore[import-untyped]
 
 MAX_LIST: Final = 2 << 20
@@ -20,6 +22,10 @@ MAX_LINE: Final = 4_096  # bytes; MediaWiki joins lines into expressions of this
 MAX_REPORTED: Final = 1_000
 """Unusable lines that are reported one by one."""
 
+BLOCKED: Final = "@"
+"""The beginning of a line that is no expression, but a domain which is spam with all that is below it."""
+
+_HOST: Final = re.compile(r"(?<=//)[A-Za-z0-9._-]+")
 _LINE_MEMORY: Final = 64 << 10
 _FILTER_MEMORY: Final = 64 << 20
 _MAX_WIDE: Final = 250_000
@@ -94,21 +100,28 @@ class SpamFilter:
         self.refused: list[str] = []
         # Sorted lines share their beginnings, so the machine is much smaller. White lines cut out what they match, and
         # the first line that matches counts, so they keep their order.
-        self._black: list[Any] = [*(base._black if base else ()), *self._machines(sorted(set(black)))]
+        lines = set(black)
+        blocked = {line for line in lines if line.startswith(BLOCKED)}
+        self._blocked: set[bytes] = set(base._blocked if base else ())
+        self._blocked.update(line.removeprefix(BLOCKED).encode(errors="replace") for line in blocked)
+        self._black: list[Any] = [*(base._black if base else ()), *self._machines(sorted(lines - blocked))]
         self._white: list[Any] = [*(base._white if base else ()), *self._machines(list(white))]
 
     def __bool__(self) -> bool:
         """True if there are any black lines, so that anything can be spam."""
-        return bool(self._black)
+        return bool(self._black or self._blocked)
 
     def is_spam(self, *forms: str) -> bool:
         """True if a URL is spam in any of these forms: as written on a page, and its normal form.
 
         Hosts in punycode are compared as Unicode, too. A white line, as in MediaWiki, removes what it matches.
         """
-        if not self._black:
-            return False
-        return any(self._matches(text) for text in _texts(forms))
+        return bool(self) and any(self._is_blocked(text) or self._matches(text) for text in _texts(forms))
+
+    def _is_blocked(self, text: bytes) -> bool:
+        """As in MediaWiki, white lines change nothing for these."""
+        labels = text.partition(b"//")[2].partition(b"/")[0].partition(b":")[0].split(b".") if self._blocked else []
+        return any(b".".join(labels[first:]) in self._blocked for first in range(len(labels)))
 
     def _matches(self, text: bytes) -> bool:
         if not any(machine.search(text) for machine in self._black):
@@ -148,7 +161,7 @@ def _steps(line: str) -> tuple[int, str]:
         return 0, "ends with a backslash"
     if "\0" in line:
         return 0, "holds a zero byte"
-    if _is_plain(line):
+    if line.startswith(BLOCKED) or _is_plain(line):
         return 0, ""
     try:
         # Compiled by itself, too: `a)|(b` is valid only between our brackets.
@@ -236,18 +249,7 @@ def _texts(forms: Iterable[str]) -> Iterator[bytes]:
 
 
 def _readable(url: str) -> str:
-    scheme, slashes, rest = url.partition("//")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}{slashes}{'.'.join(map(_readable_label, host.split('.')))}{slash}{path}"
-
-
-def _readable_label(label: str) -> str:
-    if label[:4].lower() != "xn--" or len(label) > 63:
-        return label
-    try:
-        return label[4:].encode("ascii").decode("punycode")
-    except (UnicodeError, ValueError, OverflowError):
-        return label
+    return _HOST.sub(lambda host: ada_url.idna_to_unicode(host[0]), url, count=1)
 
 
 def _shown(text: str) -> str:
