@@ -37,7 +37,6 @@ async def answer_after(session: aiohttp.ClientSession, *answers: Exchange) -> tu
         broken(503, Retry_After="Wed, 21 Oct 2026 07:28:00 GMT", Date="Wed, 21 Oct 2026 07:28:00 GMT"),
         broken(503, Retry_After="soon"),
         broken(body=b'{"query": {'),
-        broken(body=b"<!DOCTYPE html>"),
         broken(body=b"\xff\xfe"),
         broken(body=b"[" * 100_000),
         broken(body=b"[1]"),

@@ -317,9 +317,12 @@ async def test_a_wrong_password_and_a_wiki_without_replica_are_clear_errors_at_o
     async with opened(replace(light, database="missing_p")) as source:
         with pytest.raises(SourceError, match=r"104[49].*replica"):
             await source.find_states([1])
-    mariadb_server.run("CREATE DATABASE IF NOT EXISTS empty_p; GRANT SELECT ON empty_p.* TO s51111@localhost")
+    mariadb_server.run("CREATE OR REPLACE DATABASE empty_p; GRANT SELECT ON empty_p.* TO s51111@localhost")
     async with opened(replace(light, database="empty_p")) as source:
         with pytest.raises(Refused, match=r"1146.*those of a MediaWiki"):
+            await source.find_states([1])
+        mariadb_server.run("USE empty_p; CREATE TABLE t (a int); CREATE VIEW page AS SELECT a FROM t; DROP TABLE t")
+        with pytest.raises(Refused, match=r"1356.*while tables are changed"):
             await source.find_states([1])
 
 

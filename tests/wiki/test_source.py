@@ -19,7 +19,6 @@ def test_clean_text_can_be_encoded_stored_and_written_on_a_line(text: str) -> No
     clean.encode()
     assert not set(clean) & {"\0", "\n", "\r", "\t"}
     assert len(clean) == len(text)
-    assert clean_text(clean) == clean
 
 
 @given(st.text(st.characters(exclude_categories=("Cc", "Cs"))))

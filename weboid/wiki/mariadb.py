@@ -47,6 +47,7 @@ _ADVICE: Final = {
     1044: "does this wiki have a replica that this account may read?",
     1045: "check user and password: replica.my.cnf, or TOOL_REPLICA_USER and TOOL_REPLICA_PASSWORD",
     1049: "is the wiki's name right, and does it have a replica?",
+    1356: "a view of the replicas is broken, often for hours, while tables are changed; try again with the next pass",
     1698: "check user and password: replica.my.cnf, or TOOL_REPLICA_USER and TOOL_REPLICA_PASSWORD",
 }
 _T = TypeVar("_T")

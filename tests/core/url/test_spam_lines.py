@@ -146,7 +146,6 @@ def test_lines_that_fail_in_another_version_are_refused_alone_and_without_black_
     assert odd.is_spam("http://worse.net/")
     assert odd.is_spam("http://bad.com/")
     assert not SpamFilter((), ("a",))
-    assert not SpamFilter((), ("a",)).is_spam("http://a/")
 
 
 @pytest.mark.long
