@@ -117,6 +117,8 @@ function createFile( link ) {
 	const element = create( 'bdi', 'weboid-file', `(${ words.file( link ) })` );
 	element.dir = document.documentElement.dir;
 	element.lang = mw.config.get( 'wgUserLanguage' );
+	// For tables that are sorted it is no part of its cell: "1,200 (PDF)" is no number.
+	element.dataset.sortValue = '';
 	return element;
 }
 
