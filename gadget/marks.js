@@ -59,7 +59,12 @@ function kindOf( link, wanted ) {
  *  card is to be opened, and whether only the pointer rests there
  */
 function mark( element, link, { onOpen } ) {
-	if ( ( placed.get( element ) || [] ).some( ( each ) => each.isConnected ) ) {
+	const next = element.nextSibling;
+	if (
+		( placed.get( element ) || [] ).some( ( each ) => each.isConnected ) ||
+		// Of content that another gadget has made anew from its HTML.
+		next instanceof Element && next.matches( '.weboid-place, .weboid-file' )
+	) {
 		return;
 	}
 	const wanted = preferences.get();
