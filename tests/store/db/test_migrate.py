@@ -18,7 +18,6 @@ from weboid.errors import StoreError
 from weboid.store.db.migrate import migrate, migrations
 
 _CATALOGUE = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
-_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
 
 
 @pytest.fixture
@@ -72,9 +71,14 @@ async def test_a_database_that_cannot_hold_all_titles_is_refused(server_dsn: str
                 await connection.execute("DROP DATABASE odd")
 
 
-async def test_what_was_applied_is_refused_when_it_has_changed_and_other_line_ends_are_no_change(
-    empty_database: str, folder: Path
-) -> None:
+async def test_a_database_of_another_program_is_refused(empty_database: str, folder: Path) -> None:
+    async with await AsyncConnection.connect(empty_database) as connection:
+        await connection.execute("CREATE TABLE migration (id int)")
+    with pytest.raises(StoreError, match="of another program"):
+        await _migrate(empty_database, folder)
+
+
+async def test_what_was_applied_may_change_by_its_line_ends_alone(empty_database: str, folder: Path) -> None:
     await _migrate(empty_database, folder)
     first = folder / "0001_first.sql"
     first.write_bytes(first.read_bytes().replace(b"\n", b"\r\n"))
@@ -87,9 +91,7 @@ async def test_what_was_applied_is_refused_when_it_has_changed_and_other_line_en
         await _migrate(empty_database, folder)
 
 
-async def test_evidence_of_before_keeps_its_days_and_what_was_no_proof_is_none_now(
-    empty_database: str, tmp_path: Path
-) -> None:
+async def test_evidence_of_before_keeps_its_days_and_proves_no_more(empty_database: str, tmp_path: Path) -> None:
     """Migration 0034: weekdays, hours, width << 7, hours of missing << 14, missing width << 18, relapse = 2 << 24."""
     steps = sorted(path for path in (asset("sql") / "migrations").iterdir() if path.name < "0035")
     for path in steps[:-1]:
@@ -127,9 +129,7 @@ def test_numbers_are_one_two_three_without_gaps(tmp_path: Path) -> None:
         (tmp_path / name).unlink()
 
 
-async def test_the_migrations_lead_to_the_schema_and_fill_its_tables_as_it_does(
-    empty_database: str, empty_tables: str
-) -> None:
+async def test_the_migrations_lead_to_what_the_schema_does(empty_database: str, empty_tables: str) -> None:
     async with await psycopg.AsyncConnection.connect(empty_database) as connection:
         await connection.execute((asset("sql") / "schema.sql").read_bytes())
     migrated, written = [
@@ -138,7 +138,7 @@ async def test_the_migrations_lead_to_the_schema_and_fill_its_tables_as_it_does(
     ]
     assert migrated == written
     assert len(written) > 50
-    for (table,) in await found_in(empty_database, _TABLES):
+    for (table,) in await found_in(empty_database, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"):
         assert await _contents(empty_tables, str(table)) == await _contents(empty_database, str(table))
 
 

@@ -49,8 +49,8 @@ async def migrate(connection: AsyncConnection[TupleRow], folder: Path | None = N
 
     ``connection`` must be in no transaction. Several programs may do it at once: they take turns. Where nothing is
     missing nothing is written, so that a program can start on a server that is read-only. Raises StoreError if
-    a step fails (it leaves no trace), an applied file has changed, or the database is newer than this program or has
-    another encoding than UTF8, and psycopg's OperationalError.
+    a step fails (it leaves no trace), an applied file has changed, or the database is newer than this program, another
+    program's, or of another encoding than UTF8, and psycopg's OperationalError.
     """
     known = migrations(folder or asset("sql") / "migrations")
     if await _is_complete(connection, known):
@@ -108,7 +108,10 @@ async def _is_complete(connection: AsyncConnection[TupleRow], known: Sequence[Mi
             raise StoreError(f"the database is not in UTF8: make one by {made}, and restore there what it has")
         if not table:
             return False
-        rows = await connection.execute(_APPLIED)
+        try:
+            rows = await connection.execute(_APPLIED)
+        except psycopg.errors.UndefinedColumn as error:
+            raise StoreError("its table migration is of another program: give Weboid a database of its own") from error
         return next_migration(known, await rows.fetchall()) is None
 
 
