@@ -39,7 +39,7 @@ LINES: Final = {
     "archive/visits": 895,
     "bot": 2_621,
     "checking": 2_099,
-    "cli": 4_610,
+    "cli": 4_607,
     "cli/processes": 1_599,
     "cli/terminal": 437,
     "config": 1_081,

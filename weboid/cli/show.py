@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import click
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from weboid.cli.processes.database import open_store
@@ -57,7 +56,7 @@ def command(config: Config, things: tuple[str, ...], as_json: bool) -> None:
                     has_all = False
                     _print_missing(error, as_json)
                 else:
-                    _print_json(links) if as_json else _print_table(links)
+                    _print_json(links) if as_json else _print_links(links)
         return has_all
 
     if not run_async(main()):
@@ -111,27 +110,25 @@ def _print_json(links: Sequence[LinkReport]) -> None:
         sys.stdout.write(json.dumps(link_as_json(link)) + "\n")
 
 
-def _print_table(links: Sequence[LinkReport]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("Verdict", "Reason", "HTTP", "Since", "Checked", "Next check", "Strikes", "URL and history"):
-        table.add_column(heading, overflow="fold")
+def _print_links(links: Sequence[LinkReport]) -> None:
+    """Prints each URL on a line of its own, which nothing folds: people copy it. What is known stands below."""
+    console = Console(soft_wrap=True, highlight=False)
     for link in links:
-        history = "; ".join(
-            f"{state_word(entry.status)} {iso(entry.first)} to {iso(entry.last)}" for entry in link.record.history
+        facts = {
+            "": link.finding.reason and link.finding.reason.word,
+            "HTTP ": link.http,
+            "since ": _day(link.finding.since),
+            "checked ": _day(link.record.checked),
+            "next check ": _day(link.due),
+            "strikes ": link.record.streak.strikes,
+        }
+        known = "".join(f", {name}{value}" for name, value in facts.items() if value)
+        history = "".join(
+            f"\n{state_word(entry.status)} {iso(entry.first)} to {iso(entry.last)}" for entry in link.record.history
         )
-        table.add_row(
-            styled(link.finding.verdict.word),
-            link.finding.reason.word if link.finding.reason else "",
-            "" if link.http is None else str(link.http),
-            _day(link.finding.since),
-            _day(link.record.checked),
-            _day(link.due),
-            str(link.record.streak.strikes),
-            Text(plain(link.normal or link.given[0])).append(
-                f"{host_line(link.url)}\n{history}{_evidence(link.grounds)}{_copies(link)}", style="dim"
-            ),
-        )
-    Console().print(table)
+        more = f"{host_line(link.url)}{history}{_evidence(link.grounds)}{_copies(link)}".replace("\n", "\n  ")
+        text = Text(f"{plain(link.normal or link.given[0])}\n  ").append(styled(link.finding.verdict.word))
+        console.print(text.append(known).append(more, style="dim"))
 
 
 def _evidence(grounds: Grounds | None) -> str:
