@@ -332,11 +332,13 @@ def test_a_folder_made_by_another_version_is_refused_and_left_as_it_is(data: Pat
         assert file.read_text() == f"{version}\n"
 
 
-def test_a_setting_that_postgresql_refuses_is_reported_with_the_log(data: Path) -> None:
+def test_what_postgresql_refuses_is_reported_with_the_log_or_with_what_helps(data: Path) -> None:
     with (data / "postgres/postgresql.conf").open("a") as file:
         file.write("shared_buffers = many\n")
     with pytest.raises(FolderError, match=r"cannot start the database .*FATAL.*; see .*server\.log"):
         open_server(folder_of(data))
+    no_room = 'could not resize shared memory segment "/PostgreSQL.1" to 1048576 bytes: No space left on device'
+    assert "give /dev/shm some MiB" in str(folder_of(data).fault("make", no_room))
 
 
 def test_who_starts_a_server_and_gets_no_share_in_it_stops_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
