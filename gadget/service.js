@@ -110,7 +110,7 @@ function quietAfter( response ) {
  */
 function requestPart( address, fetcher, body, timeout = TIMEOUT_MS ) {
 	const abort = new AbortController();
-	const timer = setTimeout( () => abort.abort(), timeout );
+	const timer = setTimeout( () => abort.abort( new Error( 'it takes too long' ) ), timeout );
 	// Without headers of our own the browser needs no permission first (no preflight request).
 	// Nor does a redirect take readers to somebody whom the wiki did not choose.
 	/** @type {RequestInit} */

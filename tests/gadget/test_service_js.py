@@ -91,9 +91,8 @@ async def test_parts_are_joined_and_forms_of_one_link_become_one(page: Page) -> 
 
 
 async def test_links_without_a_normal_form_stay_apart(page: Page) -> None:
-    found = await _ask(
-        page, _says(_reported(_link("a", "http://[1", normal=None), _link("a", "http://[2", normal=None)))
-    )
+    links = [_link("a", f"http://[{number}", normal=None) for number in (1, 2)]
+    found = await _ask(page, _says(_reported(*links)))
     assert [link["given"] for link in found["known"]["links"]] == [["http://[1"], ["http://[2"]]
 
 
@@ -155,12 +154,9 @@ async def test_an_answer_of_another_form_is_none_and_costs_one_line(page: Page) 
 
 async def test_a_service_in_trouble_is_left_alone_as_long_as_it_wants(page: Page) -> None:
     for answer, quiet_s in [
-        (_says("", 429, Retry_After="100"), 100),
-        (_says("", 503, Retry_After="100"), 100),
+        *((_says("", status, Retry_After="100"), 100) for status in (429, 503)),
         (_says("", 503, Retry_After="9" * 400), 3600),
-        (_says("", 503, Retry_After="-5"), 300),
-        (_says("", 503, Retry_After="soon"), 300),
-        (_says("", 503, Retry_After="Mon, 23 Nov 2026 20:00:00 GMT"), 300),
+        *((_says("", 503, Retry_After=odd), 300) for odd in ("-5", "soon", "Mon, 23 Nov 2026 20:00:00 GMT")),
         (_says("", 429), 300),
         (_says("", 0), 300),
         (_says("", 500, Retry_After="100"), 0),
@@ -196,3 +192,7 @@ async def test_a_fetch_that_is_missing_or_broken_is_a_failure_like_others(page: 
     for fetcher in ("() => undefined", "() => { throw new Error(); }", "() => Promise.resolve( {} )"):
         assert await page.evaluate(f"() => reported( {fetcher} )") == [0, 1]
     assert await page.evaluate("() => { window.fetch = undefined; return reported(); }") is not None
+    # Dialogs of repairs and lists show these words.
+    silent = "( _, { signal } ) => new Promise( ( _, reject ) => { signal.onabort = () => reject( signal.reason ); } )"
+    sent = f"require( './service.js' ).requestPart( '', {silent}, undefined, 9 )"
+    assert await page.evaluate(f"{sent}.catch( ( error ) => error.message )") == "it takes too long"
