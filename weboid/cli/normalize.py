@@ -4,13 +4,12 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import click
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from weboid.cli.processes.process import run_async
 from weboid.cli.terminal.arguments import urls_of
-from weboid.cli.terminal.console import print_json_lines, styled
+from weboid.cli.terminal.console import print_json_lines, result_console, styled
 from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 from weboid.core.archive.addresses import stamp_of
@@ -53,7 +52,7 @@ async def _print_table(links: AsyncIterator[Classified]) -> None:
         table.add_column(heading, overflow="fold")
     async for link in links:
         table.add_row(styled(link.kind), Text(link.reason or ""), Text(plain(link.url or link.given)))
-    Console().print(table)
+    result_console().print(table)
 
 
 def _archive(url: Url | None) -> dict[str, str | None] | None:

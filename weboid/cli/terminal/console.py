@@ -25,6 +25,7 @@ _STYLES: Final = {
     "dead": "bold red",
     "invalid": "magenta",
 }
+_PIPE_CHARACTERS: Final = 10_000
 _LEVELS: Final = {"red": logging.ERROR, "yellow": logging.WARNING}
 
 
@@ -111,4 +112,11 @@ async def print_table(headings: Mapping[str, JustifyMethod], rows: AsyncIterator
             table.add_row(*row)
             shown.advance(done)
         shown.update(done, total=shown.tasks[0].completed)
-    Console().print(table)
+    result_console().print(table)
+
+
+def result_console() -> Console:
+    """A console on standard output that folds no URL in a pipe or a file."""
+    console = Console()
+    console.width = console.width if console.is_terminal else _PIPE_CHARACTERS
+    return console
