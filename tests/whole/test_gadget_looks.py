@@ -250,7 +250,6 @@ async def test_copied_and_printed_text_is_the_articles(gadget: GadgetWiki) -> No
             text = await bare.page.evaluate(_SELECTED)
         async with article(gadget, context=context) as view:
             page = view.page
-            await page.locator(".weboid-file").evaluate_all("files => files.forEach( ( file ) => file.remove() )")
             assert await page.evaluate(_SELECTED) == text
             await opened(page, DEAD)
             await page.emulate_media(media="print")
