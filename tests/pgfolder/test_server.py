@@ -190,9 +190,7 @@ def test_programs_that_start_at_once_share_one_server(server_folder: Path) -> No
         assert stop_server(folder_of(new))
 
 
-def test_the_server_outlives_a_ctrl_c_in_the_terminal_and_the_kill_of_the_program_that_started_it(
-    data: Path, start: Callable[..., _Program]
-) -> None:
+def test_the_server_outlives_a_ctrl_c_and_a_killed_program(data: Path, start: Callable[..., _Program]) -> None:
     first, pid = start(), known_pid(data)
     second = start()
     os.killpg(first.process.pid, signal.SIGINT)
@@ -268,7 +266,7 @@ def test_the_log_starts_anew_when_it_has_grown(data: Path, monkeypatch: pytest.M
     assert log.with_suffix(".log.old").read_text().count("ready to accept") == 1
 
 
-def test_the_log_says_what_failed_whatever_the_cluster_is_set_to_and_begins_anew_while_the_server_runs(
+def test_the_log_says_what_failed_and_begins_anew_while_the_server_runs(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = folder_of(data).log
@@ -303,9 +301,7 @@ def test_any_path_will_do_and_what_a_killed_initdb_left_is_no_cluster(server_fol
 
 
 @_as_root
-def test_a_socket_folder_that_another_user_made_or_a_link_in_its_place_is_refused(
-    server_folder: Path, tmp_path: Path
-) -> None:
+def test_a_socket_folder_of_another_user_or_a_link_there_is_refused(server_folder: Path, tmp_path: Path) -> None:
     ours = folder_of(server_folder / "any")
     theirs, link = server_folder / "theirs", server_folder / "link"
     theirs.mkdir()
@@ -333,6 +329,10 @@ def test_a_folder_made_by_another_version_is_refused_and_left_as_it_is(data: Pat
 
 
 def test_what_postgresql_refuses_is_reported_with_the_log_or_with_what_helps(data: Path) -> None:
+    (data / "postgres").chmod(0o755)
+    with pytest.raises(FolderError, match=r"has invalid permissions; .* chmod 700 .*/postgres$"):
+        open_server(folder_of(data))
+    (data / "postgres").chmod(0o700)
     with (data / "postgres/postgresql.conf").open("a") as file:
         file.write("shared_buffers = many\n")
     with pytest.raises(FolderError, match=r"cannot start the database .*FATAL.*; see .*server\.log"):

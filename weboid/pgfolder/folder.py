@@ -157,6 +157,7 @@ class Folder:
         advices = {
             r"could not look up effective user ID": f"give it a name (a line in /etc/passwd), or {app.other_server}",
             r"Peer authentication failed": f"see who may connect in {self.cluster}/pg_hba.conf and pg_ident.conf",
+            r"has invalid permissions": f"take the rights of others from it: chmod 700 {self.cluster}",
             r"resize shared memory": f"give /dev/shm some MiB, or {app.other_server}",
             FULL: f"free some space there, or {app.other_folder}",
             r"ermission denied|not permitted": (
