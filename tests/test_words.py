@@ -57,7 +57,7 @@ LINES: Final = {
     "maintain": 1_081,
     "mechanism": 1_103,
     "net": 3_470,
-    "pgfolder": 2_068,
+    "pgfolder": 2_071,
     "remote/crawl": 1_100,
     "remote/feed": 970,
     "remote/http": 841,

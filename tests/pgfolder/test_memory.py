@@ -28,9 +28,8 @@ def test_the_settings_are_those_of_the_document(gigabytes: int) -> None:
     row = re.search(rf"^\| {gigabytes} GB \|(.*)\|$", _SIZING.read_text(encoding="utf-8"), re.MULTILINE)
     assert row
     documented = [text.strip().replace(" ", "") for text in row[1].split("|")]
-    assert [
-        value if int(value[:-2]) % 1024 else f"{int(value[:-2]) // 1024}GB" for value in found.values()
-    ] == documented
+    sizes = [value if int(value[:-2]) % 1024 else f"{int(value[:-2]) // 1024}GB" for value in found.values()]
+    assert sizes == documented
 
 
 def test_little_and_much_memory_have_bounds() -> None:
@@ -48,8 +47,8 @@ def test_little_and_much_memory_have_bounds() -> None:
         pytest.param("", {}, None, id="none"),
     ],
 )
-def test_limits_of_control_groups_count(
-    tmp_path: Path, lines: str, limits: dict[str, str], expected: int | None
+def test_limits_of_control_groups_and_of_the_process_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str, limits: dict[str, str], expected: int | None
 ) -> None:
     (tmp_path / "own").write_text(lines)
     for name, text in limits.items():
@@ -57,6 +56,8 @@ def test_limits_of_control_groups_count(
         (tmp_path / name).write_text(text)
     found = available(tmp_path, tmp_path / "own")
     assert found == expected if expected else found > 1 << 28
+    monkeypatch.setattr("resource.getrlimit", lambda _: (1 << 28, -1))
+    assert available(tmp_path, tmp_path / "own") == 1 << 28
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ cluster's files holds. Clusters of before have wal_compression there, which was 
 
 import os
 import re
+import resource
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -50,8 +51,10 @@ def settings_of(folder: Folder) -> dict[str, str]:
 
 
 def available(cgroup: Path = _CGROUP, own: Path = Path("/proc/self/cgroup")) -> int:
-    """The bytes of memory that a program may use here: the machine's, or less where a control group limits it."""
+    """The bytes of memory that a program may use here: the machine's, or less by a control group or ``ulimit -v``."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    if (own_limit := resource.getrlimit(resource.RLIMIT_AS)[0]) != resource.RLIM_INFINITY:
+        limits.append(own_limit)
     for path in _limits(cgroup, own):
         with suppress(OSError, ValueError):  # "max", no such controller, no such file
             limits.append(int(path.read_text()))
