@@ -97,6 +97,7 @@ def filled(shell: bytes) -> bytes:
     return shell.replace(b"<title>", b"<h1>Mills</h1><p>" + 60 * b"of wind and water " + b"</p><title>")
 
 
+BANNED: Final = reply(200, body=b"User-agent: *\nDisallow: /", kind="text/plain")
 LIVING: Final = site({PATH: FINE, "/": HOME})
 CHALLENGE: Final = page("Just a moment...", "Checking if the site connection is secure.") + (
     b'<div class="cf-browser-verification cf-im-under-attack"><noscript><h1>Please turn JavaScript on and reload the '
@@ -204,6 +205,8 @@ REFUSALS: list[Row] = [
     *((f"spa-404-{name}-rendered AOSSIE-Org/OrgExplorer#203", only_here(
         reply(404, body=shell), reply(200, body=filled(shell))), DOUBTFUL)
       for name, shell in SHELLS.items()),
+    *((f"spa-404-{name}-{slug}", site(pages, reply(404, body=shell)), DOUBTFUL) for name, shell in SHELLS.items() for
+      slug, pages in (("banned cncf/landscapeapp#64", {"/robots.txt": BANNED, "/": HOME}), ("front a sibling", {}))),
     ("spa-404-script isaacs/github#408", only_here(reply(404, body=ROUTER)), DOUBTFUL),
     ("spa-404-session rafgraph/spa-github-pages#7", only_here(reply(404, body=SESSION_ROUTER)), DOUBTFUL),
     ("moved-404-switch checkstyle/checkstyle#15949", only_here(reply(404, body=SWITCH)), DOUBTFUL),

@@ -82,7 +82,7 @@ def front_suspicion(answer: RawResponse, front: FrontPage | None, others: Collec
         return Suspicion(Reason.BOT_WALL, (f"code:{answer.code}", "same-everywhere"))
     if front is not None and front.code == answer.code and _is_wall_in_404(answer):
         return Suspicion(Reason.BOT_WALL, ("same-everywhere",))
-    if front is not None and front.outcome is Outcome.WORKING and _is_application(answer, front):
+    if _is_application(answer, front):
         return Suspicion(Reason.SOFT_404, ("application",))
     return None
 
@@ -106,12 +106,15 @@ def _frame(answer: RawResponse) -> frozenset[str]:
     return _sources(answer)
 
 
-def _is_application(answer: RawResponse, front: FrontPage) -> bool:
-    """True if a 404 is the frame of the front page, which may have been filled in on the server."""
-    sources, document = _frame(answer), answer.document
+def _is_application(answer: RawResponse, front: FrontPage | None) -> bool:
+    """True if a 404 is the frame of the front page, which may have been filled in on the server; where none is to be
+    seen, if it is empty."""
+    sources, body = _frame(answer), answer.body
+    is_empty = len(answer.document.words) <= _EMPTY_WORDS and _MOUNT.search(body) is not None
+    if front is None or front.outcome is not Outcome.WORKING:
+        return bool(sources) and is_empty
     if front.is_frame:
         return bool(sources) and sources == front.sources
-    is_empty = len(document.words) <= _EMPTY_WORDS and _MOUNT.search(answer.body) is not None
     return bool(sources) and is_empty and sources <= front.sources
 
 
