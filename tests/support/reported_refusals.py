@@ -97,6 +97,11 @@ def filled(shell: bytes) -> bytes:
     return shell.replace(b"<title>", b"<h1>Mills</h1><p>" + 60 * b"of wind and water " + b"</p><title>")
 
 
+def unread(code: int, length: int) -> bytes:
+    """A document in a coding that nobody asked for."""
+    return reply(code, "Content-Encoding: br", body=bytes(length))
+
+
 BANNED: Final = reply(200, body=b"User-agent: *\nDisallow: /", kind="text/plain")
 LIVING: Final = site({PATH: FINE, "/": HOME})
 CHALLENGE: Final = page("Just a moment...", "Checking if the site connection is secure.") + (
@@ -207,6 +212,7 @@ REFUSALS: list[Row] = [
       for name, shell in SHELLS.items()),
     *((f"spa-404-{name}-{slug}", site(pages, reply(404, body=shell)), DOUBTFUL) for name, shell in SHELLS.items() for
       slug, pages in (("banned cncf/landscapeapp#64", {"/robots.txt": BANNED, "/": HOME}), ("front a sibling", {}))),
+    ("spa-404-br canonical/ubuntu.com#13980", only_here(unread(404, 900), unread(200, 900)), DOUBTFUL),
     ("spa-404-script isaacs/github#408", only_here(reply(404, body=ROUTER)), DOUBTFUL),
     ("spa-404-session rafgraph/spa-github-pages#7", only_here(reply(404, body=SESSION_ROUTER)), DOUBTFUL),
     ("moved-404-switch checkstyle/checkstyle#15949", only_here(reply(404, body=SWITCH)), DOUBTFUL),
@@ -229,6 +235,8 @@ DEAD: list[DeadRow] = [
     ("a 404 of a host that works", only_here(MISSING), Reason.NOT_FOUND),
     ("a 404 of a host that is all 404", everywhere(404), Reason.NOT_FOUND),
     ("a 404 with a wall's words of a host that works", only_here(reply(404, body=HUMAN)), Reason.NOT_FOUND),
+    ("a 404 in a coding that was not asked for: dillo-browser/dillo#377", only_here(unread(404, 900), unread(200, 901)),
+     Reason.NOT_FOUND),
     ("a 410", only_here(reply(410, body=b"gone")), Reason.GONE),
     ("a 404 of Varnish itself: alphagov/govuk-cdn-config#107", only_here(reply(404, "Retry-After: 5")),
      Reason.NOT_FOUND),

@@ -110,7 +110,7 @@ def _is_application(answer: RawResponse, front: FrontPage | None) -> bool:
     """True if a 404 is the frame of the front page, which may have been filled in on the server; where none is to be
     seen, if it is empty."""
     sources, body = _frame(answer), answer.body
-    is_empty = len(answer.document.words) <= _EMPTY_WORDS and _MOUNT.search(body) is not None
+    is_empty = len(answer.document.words) <= _EMPTY_WORDS and (not body or _MOUNT.search(body) is not None)
     if front is None or front.outcome is not Outcome.WORKING:
         return bool(sources) and is_empty
     if front.is_frame:
@@ -119,6 +119,9 @@ def _is_application(answer: RawResponse, front: FrontPage | None) -> bool:
 
 
 def _sources(answer: RawResponse) -> frozenset[str]:
-    """The scripts that a document loads, or imports."""
+    """The scripts that a document loads, or imports; in a coding that we do not read, its length."""
+    length = answer.headers.get("content-length", "0")
+    if not answer.body and "content-encoding" in answer.headers and length != "0":
+        return frozenset({length})
     imported = (name.decode("latin-1") for name in _IMPORTED.findall(answer.body))
     return frozenset((*answer.document.sources, *imported))
