@@ -105,7 +105,7 @@ def _arrived(answer: RawResponse, code: int, reason: Reason) -> Observation:
 
 
 def _reason(answer: RawResponse, code: int, *, read_body: bool) -> Reason:
-    if code in _FOLLOWED and not answer.headers.get("location"):
+    if 300 < code < 400 and code != 304 and (code not in _FOLLOWED or not answer.headers.get("location")):
         return _untargeted_reason(answer, read_body=read_body)
     if code in _FOLLOWED and answer.hops:
         # The last redirect was not followed: ``net/fetch`` returns it as the final response then.
