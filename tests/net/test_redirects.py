@@ -133,7 +133,8 @@ async def test_a_location_that_leads_nowhere_is_broken(settings: NetConfig, loca
 
 
 async def test_a_location_at_a_name_that_browsers_alone_ask_is_our_limit(settings: NetConfig) -> None:
-    for host in ("mill-.test", "-mill.test", "a_.b.test."):  # validator/validator#720, mitmproxy/mitmproxy#3885
+    # validator/validator#720, mitmproxy/mitmproxy#3885
+    for host in ("mill-.test", "-mill.test", "a_.b.test.", "LocalHost", "localhost:81"):
         assert (await answered(settings, going({"/": f"//{host}/"})))[0].fault is Reason.OUR_LIMIT
 
 

@@ -51,8 +51,8 @@ _ENDED: Final = re.compile(
 )
 _DOMAIN: Final = re.compile(r";\s*domain\s*=\s*\.?([a-z0-9.-]+)", re.I)
 
-_ODD_NAME: Final = re.compile(r"(?:[a-z0-9_-]{1,63}\.)+[a-z0-9-]{2,63}\.?")
-"""With labels that begin or end with ``-`` or ``_``, which no URL of ours may have (L-4), and browsers ask."""
+_ODD_NAME: Final = re.compile(r"(?:[a-z0-9_-]{1,63}\.)+[a-z0-9-]{2,63}\.?|localhost")
+"""With labels that begin or end with ``-`` or ``_``, which browsers ask (not so L-4); or where programs are sent."""
 _SCHEMES: Final = ("http:", "https:")
 _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
 _ASCII: Final = bytes(range(0x80))
