@@ -1,5 +1,6 @@
 """Parses Retry-After (RFC 9110 §10.2.3): how long a client should wait. Pure."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -7,6 +8,8 @@ from typing import Final
 
 _SHORT_S: Final = 60.0
 """A shorter pause is what some servers name with every error of their own: Varnish 5 s, Fastly none (D-1)."""
+_SPAN: Final = re.compile(r"(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d*)?)s?)?", re.ASCII)
+"""Seconds; also with a fraction, or as some programs write a span of time, ``1m30s``."""
 
 
 def asks_to_wait(code: int, headers: Mapping[str, str]) -> bool:
@@ -24,8 +27,9 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     (its Date header), so that ours does not matter.
     """
     given = headers.get("retry-after", "").strip()
-    if given.isascii() and given.isdigit():
-        return float(given[:9])
+    if parts := _SPAN.fullmatch(given):
+        hours, minutes, seconds = (float(part or 0) for part in parts.groups())
+        return min(3600 * hours + 60 * minutes + seconds, 999_999_999)
     until, now = _moment(given), _moment(headers.get("date", ""))
     return max(0.0, (until - now).total_seconds()) if until and now else None
 
