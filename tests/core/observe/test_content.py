@@ -17,6 +17,8 @@ MISSING = page("Page not found", body="<h1>Page not found</h1>")
 PARKED = page("site.test is for sale", body="<p>Buy this domain</p>")
 WALL = page("Just a moment...", body="<script>window._cf_chl_opt={}</script>")
 LOGIN = page("Log in", body="<input type=password>")
+# freelawproject/juriscraper#2130
+REPAIRED = page("Website Maintenance", body="<p>The website is undergoing maintenance.</p>")
 STOPPED = page("Web App - Unavailable", body="<h1>Error 403 - This web app is stopped.</h1><p>Try to reload.</p>")
 
 
@@ -46,7 +48,8 @@ def test_content_has_its_say_where_a_code_says_too_little() -> None:
         (200, MISSING, "https://consent.site.test/?continue=x", "ok"), (404, MISSING, ASKED, "not-found"),
         (410, PARKED, ASKED, "gone"), (404, WALL, ASKED, "not-found"), (500, PARKED, ASKED, "server-error"),
         (403, LIVING, ASKED, "forbidden"), (403, STOPPED, ASKED, "suspended"), (402, STOPPED, ASKED, "suspended"),
-        (503, STOPPED, ASKED, "unavailable"),
+        (503, STOPPED, ASKED, "unavailable"), (500, REPAIRED, ASKED, "maintenance"),
+        (503, REPAIRED, ASKED, "unavailable"), (404, REPAIRED, ASKED, "not-found"),
     ]:  # fmt: skip
         assert observed(code, body, final).reason.word == reason
 

@@ -21,8 +21,8 @@ from weboid.core.signs.suspicion import Suspicion
 from weboid.core.signs.trades import trade_suspicion
 from weboid.core.url.hosts import registrable_domain
 
-_UNPAID: Final = (402, 403)
-"""Codes with which hosting services send what they show in the place of a suspended site."""
+_IN_PLACE: Final = {402: Reason.SUSPENDED, 403: Reason.SUSPENDED, 500: Reason.MAINTENANCE}
+"""What is shown in the place of a site with codes that say something else."""
 _SENT_ON_WORDS: Final = 40
 """A document with more words that forwards after a while has content of its own."""
 
@@ -43,9 +43,9 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
     if (code > 299 or document.is_page) and (found := wall_by_content(code, answer.body, document)):
         return found
     if code > 299:
-        unpaid = code in _UNPAID and read_body and hosting_suspicion(answer.url, document, answer.body)
-        if unpaid and unpaid.reason is Reason.SUSPENDED:
-            return unpaid
+        found = hosting_suspicion(answer.url, document, answer.body) if read_body and code in _IN_PLACE else None
+        if found and found.reason is _IN_PLACE[code]:
+            return found
         if code_reason(code).outcome is not Outcome.FAILING:
             return None
         found = script_suspicion(code, answer.headers, answer.body, document, reads=read_body)
