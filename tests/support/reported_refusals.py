@@ -3,6 +3,7 @@
 from typing import Final
 
 from support.misbehaving import Act, Asked, HangUp, Script, reply
+from support.pages import prose
 from support.reported import (
     DOUBTFUL,
     FINE,
@@ -102,6 +103,7 @@ def unread(code: int, length: int) -> bytes:
     return reply(code, "Content-Encoding: br", body=bytes(length))
 
 
+ARTICLE: Final = page("The mill on the dam", prose(99))
 BANNED: Final = reply(200, body=b"User-agent: *\nDisallow: /", kind="text/plain")
 LIVING: Final = site({PATH: FINE, "/": HOME})
 CHALLENGE: Final = page("Just a moment...", "Checking if the site connection is secure.") + (
@@ -216,7 +218,8 @@ REFUSALS: list[Row] = [
     ("spa-404-script isaacs/github#408", only_here(reply(404, body=ROUTER)), DOUBTFUL),
     ("spa-404-session rafgraph/spa-github-pages#7", only_here(reply(404, body=SESSION_ROUTER)), DOUBTFUL),
     ("moved-404-switch checkstyle/checkstyle#15949", only_here(reply(404, body=SWITCH)), DOUBTFUL),
-    # Documents with a code of refusal.
+    # Documents with a code of refusal, or with 404.
+    ("document-404 evilpie/404-bookmarks#13", site({PATH: reply(404, body=ARTICLE), "/": HOME}), DOUBTFUL),
     *((f"pdf-{code}-all a sibling", only_here(reply(code, body=PDF, kind="application/pdf"), HOME), REFUSED)
       for code in (401, 403, 406, 418)),
     *((f"pdf-{code} submariner-io/submariner-website#1285", documents(code, PDF, "application/pdf"), WORKS)
@@ -237,6 +240,11 @@ DEAD: list[DeadRow] = [
     ("a 404 with a wall's words of a host that works", only_here(reply(404, body=HUMAN)), Reason.NOT_FOUND),
     ("a 404 in a coding that was not asked for: dillo-browser/dillo#377", only_here(unread(404, 900), unread(200, 901)),
      Reason.NOT_FOUND),
+    ("a 404 with a text, where made-up URLs are fine", site({PATH: reply(404, body=ARTICLE)}, HOME), Reason.NOT_FOUND),
+    ("a 404 that has its URL for a title, and the text of all", lambda asked: sent(asked, reply(
+        404, body=page(asked.target, prose(99)))), Reason.NOT_FOUND),
+    ("a 404 with other news each time", lambda asked: sent(asked, reply(
+        404, body=page("Millers", prose(99, 999 * asked.count)))), Reason.NOT_FOUND),
     ("a 410", only_here(reply(410, body=b"gone")), Reason.GONE),
     ("a 404 of Varnish itself: alphagov/govuk-cdn-config#107", only_here(reply(404, "Retry-After: 5")),
      Reason.NOT_FOUND),

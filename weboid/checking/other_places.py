@@ -3,9 +3,17 @@
 from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 
-from weboid.core.observe.failing_codes import FrontPage, calls_for_front, front_of, front_suspicion
+from weboid.core.observe.failing_codes import (
+    FrontPage,
+    calls_for_front,
+    front_of,
+    front_suspicion,
+    is_another,
+    may_be_document,
+)
 from weboid.core.observe.observation import RawResponse
 from weboid.core.observe.observe import observation_of
+from weboid.core.record.reasons import Reason
 from weboid.core.signs.suspicion import Suspicion
 from weboid.core.url.made_up import probes_of
 from weboid.core.url.urls import Url, front_page, parse_again
@@ -35,9 +43,13 @@ class OtherPlaces:
         `others` are the codes of watched URLs of the host that was asked, `trusting` whether it was asked whatever its
         certificate is.
         """
+        place = parse_again(answer.final)
+        if may_be_document(answer) and (probes := probes_of(place)):
+            other = await self._ask(str(probes.near.url), trusting)
+            if other is not None and is_another(answer, other):
+                return Suspicion(Reason.SOFT_404, ("document",))
         if not calls_for_front(answer):
             return None
-        place = parse_again(answer.final)
         root = front_page(place)
         if place.host != parse_again(answer.url).host:
             others = ()

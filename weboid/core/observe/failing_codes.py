@@ -4,6 +4,9 @@ import re
 from collections.abc import Collection
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
+from weboid.core.observe.content import content_suspicion
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.record.reasons import Outcome, Reason, needs_contrast
 from weboid.core.record.status import NO_CODE
@@ -56,6 +59,19 @@ def calls_for_second_asking(answer: RawResponse, seen: Observation) -> bool:
 def calls_for_front(answer: RawResponse) -> bool:
     """True if the front page may show that a failing code is no evidence."""
     return _may_refuse(answer) or bool(_frame(answer)) or _is_wall_in_404(answer)
+
+
+def may_be_document(answer: RawResponse) -> bool:
+    """True if a 404 was sent with a text that says nothing against it."""
+    document = answer.document
+    has_text = answer.code == 404 and bool(document.title) and len(document.words) > _FRAME_WORDS
+    return has_text and content_suspicion(replace(answer, code=200)) is None
+
+
+def is_another(answer: RawResponse, other: RawResponse) -> bool:
+    """True if a document has another title and other words than what a URL is answered that nobody has."""
+    one, two = answer.document, other.document
+    return answer.code == other.code and one.title != two.title and len({*one.words} - {*two.words}) > _FRAME_WORDS
 
 
 def front_of(answer: RawResponse, seen: Observation) -> FrontPage:
