@@ -80,9 +80,9 @@ def parked_suspicion(asked: str, final: str, document: Document, body: bytes) ->
         return Suspicion(Reason.FOR_SALE, (f"market-title:{found[1].lower()}", "title"))
     if stayed and len(document.words) > _LONG_WORDS and not _is_long_offer(domain, document):
         return None
-    page = body.lower()
-    if script := next((mark for mark in parked_words().lander_scripts if mark in page), None):
-        return Suspicion(Reason.PARKED, (f"lander:{script.decode()}", "script"))  # no other document has these bytes
+    page, text = body.lower(), document.text.lower().encode()
+    if script := next((mark for mark in parked_words().lander_scripts if mark in page and mark not in text), None):
+        return Suspicion(Reason.PARKED, (f"lander:{script.decode()}", "script"))  # others only quote these bytes
     thin = document.is_page and len(document.own_text) < _THIN_CHARS and not document.is_shell
     services = list(_services(domain, final, document))
     if thin:
