@@ -330,21 +330,15 @@ NAMES, OFFLINE = Reach.NAMES, Reach.OFFLINE
         ([SOMEHOW, AWAY], AWAY, NAMES, "hotel.demo", Reach.ONLINE),
         # A resolver that knows every name is none of ours, as long as nobody answers in place of a witness.
         ([], AWAY, NAMES, "", Reach.NAMES),
-        ([SOMEHOW], HERE, NAMES, "", Reach.ONLINE),
-        ([OURS], HERE, NAMES, "", Reach.NAMES),
-        ([AWAY], None, NAMES, "", Reach.ONLINE),
-        ([AWAY], AWAY, NAMES, "", Reach.CAPTIVE),
-        ([HERE], HERE, NAMES, "", Reach.CAPTIVE),
-        ([OURS_AWAY], AWAY, NAMES, "", Reach.CAPTIVE),
-        ([FORGED], AWAY, NAMES, "", Reach.CAPTIVE),
-        ([AWAY, AWAY], None, NAMES, "", Reach.CAPTIVE),
-        ([OURS_AWAY, OURS_AWAY], None, NAMES, "", Reach.ONLINE),
-        ([AWAY], None, NAMES, "hotel.demo", Reach.CAPTIVE),
-        ([FORGED], None, NAMES, CERTIFICATE, Reach.CAPTIVE),
-        ([], AWAY, NAMES, "hotel.demo", Reach.CAPTIVE),
+        ([SOMEHOW], HERE, NAMES, "", Reach.ONLINE), ([OURS], HERE, NAMES, "", Reach.NAMES),
+        ([AWAY], None, NAMES, "", Reach.ONLINE), ([AWAY], AWAY, NAMES, "", Reach.CAPTIVE),
+        ([HERE], HERE, NAMES, "", Reach.CAPTIVE), ([OURS_AWAY], AWAY, NAMES, "", Reach.CAPTIVE),
+        ([FORGED], AWAY, NAMES, "", Reach.CAPTIVE), ([AWAY, AWAY], None, NAMES, "", Reach.CAPTIVE),
+        ([OURS_AWAY, OURS_AWAY], None, NAMES, "", Reach.ONLINE), ([AWAY], None, NAMES, "hotel.demo", Reach.CAPTIVE),
+        ([FORGED], None, NAMES, CERTIFICATE, Reach.CAPTIVE), ([], AWAY, NAMES, "hotel.demo", Reach.CAPTIVE),
         ([], None, NAMES, "hotel.demo", Reach.NAMES),
     ],
-)
+)  # fmt: skip
 def test_somebody_who_answers_for_all_is_reported_from_a_resolver_that_knows_every_name(
     heard: list[Heard], stranger: Heard | None, names: Reach, suspected: str, reach: Reach
 ) -> None:

@@ -204,16 +204,12 @@ REFUSALS: list[Row] = [
     *((f"{code}-cookie-{name} modx-pro/miniShop2#71", only_here(reply(code, body=cookie_page(name))), REFUSED)
       for code in (404, 412, 503) for name in COOKIE_SCRIPTS),
     # The frame of an application, and routers.
-    *((f"spa-404-{name} rafgraph/spa-github-pages#30", only_here(reply(404, body=shell), reply(200, body=shell)),
-       DOUBTFUL) for name, shell in SHELLS.items()),
-    *((f"spa-404-{name}-moved sveltejs/kit#4278",
-       only_here(reply(404, body=shell + b"<i>...</i>"), reply(200, body=shell)), DOUBTFUL)
-      for name, shell in SHELLS.items()),
-    *((f"spa-404-{name}-rendered AOSSIE-Org/OrgExplorer#203", only_here(
-        reply(404, body=shell), reply(200, body=filled(shell))), DOUBTFUL)
-      for name, shell in SHELLS.items()),
-    *((f"spa-404-{name}-{slug}", site(pages, reply(404, body=shell)), DOUBTFUL) for name, shell in SHELLS.items() for
-      slug, pages in (("banned cncf/landscapeapp#64", {"/robots.txt": BANNED, "/": HOME}), ("front a sibling", {}))),
+    *((f"spa-404-{name}-{slug}", script, DOUBTFUL) for name, shell in SHELLS.items() for slug, script in (
+        ("same rafgraph/spa-github-pages#30", only_here(reply(404, body=shell), reply(200, body=shell))),
+        ("moved sveltejs/kit#4278", only_here(reply(404, body=shell + b"<i>...</i>"), reply(200, body=shell))),
+        ("rendered AOSSIE-Org/OrgExplorer#203", only_here(reply(404, body=shell), reply(200, body=filled(shell)))),
+        ("banned cncf/landscapeapp#64", site({"/robots.txt": BANNED, "/": HOME}, reply(404, body=shell))),
+        ("front a sibling", site({}, reply(404, body=shell))))),
     ("spa-404-br canonical/ubuntu.com#13980", only_here(unread(404, 900), unread(200, 900)), DOUBTFUL),
     ("spa-404-script isaacs/github#408", only_here(reply(404, body=ROUTER)), DOUBTFUL),
     ("spa-404-session rafgraph/spa-github-pages#7", only_here(reply(404, body=SESSION_ROUTER)), DOUBTFUL),

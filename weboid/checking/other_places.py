@@ -3,14 +3,7 @@
 from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 
-from weboid.core.observe.failing_codes import (
-    FrontPage,
-    calls_for_front,
-    front_of,
-    front_suspicion,
-    is_another,
-    may_be_document,
-)
+from weboid.core.observe.failing_codes import FrontPage, calls_for_front, front_of, front_suspicion, is_other, may_show
 from weboid.core.observe.observation import RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.record.reasons import Reason
@@ -44,9 +37,9 @@ class OtherPlaces:
         certificate is.
         """
         place = parse_again(answer.final)
-        if may_be_document(answer) and (probes := probes_of(place)):
+        if may_show(answer) and (probes := probes_of(place)):
             other = await self._ask(str(probes.near.url), trusting)
-            if other is not None and is_another(answer, other):
+            if other is not None and is_other(answer, other):
                 return Suspicion(Reason.SOFT_404, ("document",))
         if not calls_for_front(answer):
             return None

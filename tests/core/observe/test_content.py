@@ -84,12 +84,10 @@ def test_a_page_that_only_sends_on_is_judged_by_where_to_and_a_missing_one_is_mi
 
 def test_suspicious_answers_are_worth_a_look_at_the_page() -> None:
     for final, headers, expected in [
-        (ASKED, HTML, False),
-        ("http://www.site.test/deep/story-17.html", HTML, False),
-        ("http://other.test/deep/story-17.html", HTML, True),
-        ("http://site.test/", HTML, True),
+        (ASKED, HTML, False), ("http://www.site.test/deep/story-17.html", HTML, False),
+        ("http://other.test/deep/story-17.html", HTML, True), ("http://site.test/", HTML, True),
         ("http://other.test/", {"content-type": "application/pdf"}, False),
-    ]:
+    ]:  # fmt: skip
         assert needs_body(answer(200, b"", final, headers)) is expected
 
 

@@ -81,16 +81,11 @@ def test_a_431_with_the_fewest_headers_has_a_status_of_its_own() -> None:
 
 def test_a_failure_over_content_is_corrected() -> None:
     for code, headers, reason in [
-        (404, PDF, "code-corrected"),
-        (410, {"content-type": "image/png", "content-length": "9000"}, "code-corrected"),
+        (404, PDF, "code-corrected"), (410, {"content-type": "image/png", "content-length": "9000"}, "code-corrected"),
         (404, {"content-type": "text/html", "content-length": str(900 * 1024)}, "code-corrected"),
-        (500, PDF | {"server": "Apache"}, "code-corrected"),
-        (500, PDF, "server-error"),
-        (404, HTML, "not-found"),
-        (404, HTML | {"content-length": "30000"}, "not-found"),
-        (404, HTML | {"content-length": "9" * 30}, "not-found"),
-        (404, {}, "not-found"),
-        (404, {"content-type": "application/json"}, "not-found"),
+        (500, PDF | {"server": "Apache"}, "code-corrected"), (500, PDF, "server-error"), (404, HTML, "not-found"),
+        (404, HTML | {"content-length": "30000"}, "not-found"), (404, HTML | {"content-length": "9" * 30}, "not-found"),
+        (404, {}, "not-found"), (404, {"content-type": "application/json"}, "not-found"),
         (404, {"content-type": "Application/Problem+JSON; charset=utf-8"}, "not-found"),
         (410, {"content-type": "application/xhtml+xml"}, "gone"),
         (404, {"content-type": "application/vnd.api+json"}, "not-found"),
@@ -99,7 +94,7 @@ def test_a_failure_over_content_is_corrected() -> None:
         (404, {"content-type": "application/octet-stream", "content-length": "0"}, "not-found"),
         (500, HTML | {"content-length": str(900 * 1024), "server": "x"}, "server-error"),
         (503, PDF | {"server": "x", "retry-after": "60"}, "rate-limit"),
-    ]:
+    ]:  # fmt: skip
         assert ended(code, headers).reason.word == reason
 
 
@@ -132,11 +127,9 @@ def test_a_redirect_is_recorded_by_its_first_code_and_last_target_unless_it_ends
 
 def test_where_a_redirect_leads_decides_what_it_is_worth() -> None:
     for start, end, reason in [
-        (PAGE, "http://site.test/", "redirect-to-root"),
-        (PAGE, "https://www.site.test/", "redirect-to-root"),
+        (PAGE, "http://site.test/", "redirect-to-root"), (PAGE, "https://www.site.test/", "redirect-to-root"),
         ("http://site.test/?id=7", "http://site.test/", "redirect-to-root"),
-        (PAGE, "http://other.test/", "redirect-to-root"),
-        (PAGE, "http://site.test/index.html", "redirect-to-root"),
+        (PAGE, "http://other.test/", "redirect-to-root"), (PAGE, "http://site.test/index.html", "redirect-to-root"),
         ("http://www.site.test/a/blog/", "https://blog.site.test/", "moved"),
         ("http://data.site.test/blog", "https://blog.data.site.test/", "moved"),
         ("http://www.site.test/blog/7", "https://blog.site.test/", "redirect-to-root"),
@@ -145,13 +138,12 @@ def test_where_a_redirect_leads_decides_what_it_is_worth() -> None:
         ("http://site.test/", "http://site.test/de/start", "moved"),
         ("http://site.test/index.html", "http://site.test/", "moved"),
         ("http://site.test/default.aspx", "http://site.test/index.php", "moved"),
-        (PAGE, "https://site.test/deep/page", "moved"),
-        (PAGE, "http://site.test/?p=7", "moved"),
+        (PAGE, "https://site.test/deep/page", "moved"), (PAGE, "http://site.test/?p=7", "moved"),
         (PAGE, "http://site.test/user/login?next=/deep/page", "redirect-to-login"),
         (PAGE, "http://sso.site.test/Login.aspx", "redirect-to-login"),
         ("http://site.test/login/help", "http://site.test/en/login/help", "moved"),
         (PAGE, "http://site.test/blogging", "moved"),
-    ]:
+    ]:  # fmt: skip
         seen = moved(start, end)
         assert (seen.reason.word, seen.target is None) == (reason, reason == "redirect-to-login")
 

@@ -61,14 +61,13 @@ def calls_for_front(answer: RawResponse) -> bool:
     return _may_refuse(answer) or bool(_frame(answer)) or _is_wall_in_404(answer)
 
 
-def may_be_document(answer: RawResponse) -> bool:
-    """True if a 404 was sent with a text that says nothing against it."""
-    document = answer.document
-    has_text = answer.code == 404 and bool(document.title) and len(document.words) > _FRAME_WORDS
+def may_show(answer: RawResponse) -> bool:
+    """True if a 404 may show the page itself: it has a title, and a text that says nothing against it."""
+    has_text = answer.code == 404 and bool(answer.document.title) and len(answer.document.words) > _FRAME_WORDS
     return has_text and content_suspicion(replace(answer, code=200)) is None
 
 
-def is_another(answer: RawResponse, other: RawResponse) -> bool:
+def is_other(answer: RawResponse, other: RawResponse) -> bool:
     """True if a document has another title and other words than what a URL is answered that nobody has."""
     one, two = answer.document, other.document
     return answer.code == other.code and one.title != two.title and len({*one.words} - {*two.words}) > _FRAME_WORDS
@@ -123,8 +122,7 @@ def _frame(answer: RawResponse) -> frozenset[str]:
 
 
 def _is_application(answer: RawResponse, front: FrontPage | None) -> bool:
-    """True if a 404 is the frame of the front page, which may have been filled in on the server; where none is to be
-    seen, if it is empty."""
+    """True if a 404 is the frame of the front page, which a server may have filled in, or empty where none is seen."""
     sources, body = _frame(answer), answer.body
     is_empty = len(answer.document.words) <= _EMPTY_WORDS and (not body or _MOUNT.search(body) is not None)
     if front is None or front.outcome is not Outcome.WORKING:
