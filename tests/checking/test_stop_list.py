@@ -53,15 +53,11 @@ def test_a_host_and_all_below_it_are_held_an_address_alone_and_by_an_empty_list_
 @pytest.mark.parametrize(
     ("written", "host"),
     [
-        ("192.0.2.7", "192.0.2.7"),
-        ("2001:DB8::0:1", "2001:db8::1"),
-        ("[2001:db8::1]", "2001:db8::1"),
-        (".example.net", "example.net"),
-        ("*.example.net", "www.example.net"),
-        ("xn--bcher-kva.example", "xn--bcher-kva.example"),
-        ("www.%65xample.net", "www.example.net"),
+        ("192.0.2.7", "192.0.2.7"), ("2001:DB8::0:1", "2001:db8::1"), ("[2001:db8::1]", "2001:db8::1"),
+        (".example.net", "example.net"), ("*.example.net", "www.example.net"),
+        ("xn--bcher-kva.example", "xn--bcher-kva.example"), ("www.%65xample.net", "www.example.net"),
     ],
-)
+)  # fmt: skip
 def test_a_host_may_be_written_as_in_a_url_or_a_log(written: str, host: str) -> None:
     assert StopList([written]).holds(host)
 

@@ -270,10 +270,10 @@ class Checker:
             is_answer = found.seen.outcome is not Outcome.FAILING and found.seen.reason is not Reason.RATE_LIMIT
             if is_answer or (manner is Manner.FEWEST and again.code is not None):
                 finding, answer = found, again
-        is_failing = finding.seen.outcome is Outcome.FAILING
-        doubt = is_failing and await self._other_places.suspicion(answer, request.others, trusting=trusting)
-        if doubt:
-            return replace(finding, seen=replace(finding.seen, reason=doubt.reason), signals=doubt.signals)
+        shown = again if again is not None and again.code == 404 else None
+        for each in (answer, shown) if finding.seen.outcome is Outcome.FAILING else ():
+            if each and (doubt := await self._other_places.suspicion(each, request.others, trusting=trusting)):
+                return replace(finding, seen=replace(finding.seen, reason=doubt.reason), signals=doubt.signals)
         return finding
 
     async def _asked_politely(self, url: str, trusting: bool) -> RawResponse | None:
