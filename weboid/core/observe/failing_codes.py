@@ -50,10 +50,10 @@ def may_refuse(code: int | None) -> bool:
 
 
 def calls_for_second_asking(answer: RawResponse, seen: Observation) -> bool:
-    """True if a failing code should be asked for once more, by other headers; 406 as well (U-4)."""
+    """True if a failing code, 406 (U-4), or what a limit of ours ended should be asked for again, by other headers."""
     if seen.outcome is Outcome.FAILING:
         return answer.code is not None or answer.fault is Reason.REDIRECT_BROKEN
-    return answer.code == 406 and seen.outcome is Outcome.REFUSED
+    return answer.fault is Reason.OUR_LIMIT or (answer.code == 406 and seen.outcome is Outcome.REFUSED)
 
 
 def calls_for_front(answer: RawResponse) -> bool:
