@@ -366,7 +366,7 @@ class _Reader:
     def _parameters(self, parts: list[tuple[int, int | None]], ends: list[int]) -> Iterator[ParameterNode]:
         unnamed = count(1)
         for (start, equals), end in zip(parts, ends, strict=True):
-            name = str(next(unnamed)) if equals is None else _plain(self._text[start + 1 : equals])
+            name = str(next(unnamed)) if equals is None else COMMENT.sub("", self._text[start + 1 : equals]).strip()
             yield ParameterNode(name, start, equals, end)
 
 
