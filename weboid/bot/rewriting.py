@@ -148,27 +148,23 @@ def put_state(writing: Writing, citation: Citation, editor: TemplateEditor, *, i
         return True
     current = stated_by(writing.wikitext, writing.settings, citation)
     value = substituted(status.dead, writing.values(_days(writing, citation))) if is_dead else status.live
-    present = next((each for each in citation.statuses if each.parameter.name == status.param), None)
-    older = [each for each in citation.statuses if each.parameter.name != status.param]
     if current is Stated.KEPT:
         return True
     if value is None:
         for each in citation.statuses:
             editor.remove(each.parameter)
         return not is_dead
+    if not citation.statuses:
+        editor.add(status.param, value)
+        return True
+    kept, *others = citation.statuses
+    for each in others:
+        editor.remove(each.parameter)
+    if kept.parameter.name != status.param:
+        editor.rename(kept.parameter, status.param)
     is_stated = current in ((Stated.DEAD, Stated.DEAD_BY_BOT) if is_dead else (Stated.LIVE,))
-    if present is not None:
-        for each in older:
-            editor.remove(each.parameter)
-        is_old = present.value.casefold() in {word.casefold() for word in (*status.legacy_dead, *status.legacy_live)}
-        return (is_stated and bool(present.value) and not is_old) or editor.set(present.parameter, value)
-    if older:
-        editor.rename(older[0].parameter, status.param)
-        for each in older[1:]:
-            editor.remove(each.parameter)
-        return editor.set(older[0].parameter, value)
-    editor.add(status.param, value)
-    return True
+    is_old = kept.value.casefold() in {word.casefold() for word in (*status.legacy_dead, *status.legacy_live)}
+    return (is_stated and bool(kept.value) and not is_old) or editor.set(kept.parameter, value)
 
 
 def stated_by(wikitext: Wikitext, settings: WikiSettings, citation: Citation) -> Stated:
@@ -186,7 +182,7 @@ def stated_by(wikitext: Wikitext, settings: WikiSettings, citation: Citation) ->
         if value in {live.casefold() for live in (*status.legacy_live, *([status.live] if status.live else []))}:
             return Stated.LIVE
         dead = {word.casefold() for word in (status.dead, *status.legacy_dead)}
-        if value in dead or (is_present and (status.live is None or placeholders(status.dead))):
+        if value in dead or placeholders(status.dead) or (is_present and status.live is None):
             marked = mark is not None and written(wikitext, citation.template, (mark.param, *mark.others))
             return Stated.DEAD_BY_BOT if marked and marked.value else Stated.DEAD
         if is_present:
