@@ -15,7 +15,7 @@ from weboid.bot.exclusion import is_ignored
 from weboid.bot.links import ArchiveMark, LinkForm, MarkOwners, RepairableLink
 from weboid.core.wikitext.citations import Citation, citations_of, name_key, name_keys, written
 from weboid.core.wikitext.nodes import Enclosure, LinkNode, ParameterNode, TemplateNode, Wikitext
-from weboid.core.wikitext.settings import ObsoleteTemplate, WikiSettings
+from weboid.core.wikitext.settings import DeadTag, ObsoleteTemplate, WikiSettings
 
 _DEPRECATED: Final = {
     "archiveis": "archive.today",
@@ -29,6 +29,8 @@ _IN_ADDRESS: Final = re.compile(r"://|\[//")
 _GOES_ON: Final = re.compile(r"(?:\w/|\[(?:<!--(?:(?!-->).)*+-->)++)$", re.DOTALL)
 """Before an address that ends another one without a scheme, or that is in brackets which hold a comment, too."""
 _LONGEST_COMMENT: Final = 300
+_ASIDE: Final = frozenset({"date", "bot", "archivebot", "archiv-bot", "fix-attempted", "checked", "inline"})
+"""Parameters of a dead tag that say something of the tag, not of the document."""
 _EDITABLE: Final = frozenset({Enclosure.TEXT, Enclosure.CAPTION})
 
 
@@ -90,7 +92,8 @@ class _LinkFinder:
 
     def _template(self, node: TemplateNode) -> None:
         key = name_key(node.name)
-        if (citation := self._cited.get(node.start)) is not None:
+        citation = self._cited.get(node.start)
+        if citation is not None and (key not in self._dead or says_more(self._wikitext, node, self._settings.dead_tag)):
             self._add(node, self._cited_link(citation))
         elif key in self._dead:
             self._dead_tag(node)
@@ -203,6 +206,12 @@ def _names_no_copy(wikitext: Wikitext, node: TemplateNode, settings: WikiSetting
     known = {*names.values(), *settings.archive_template.url, *settings.archive_template.text}
     others = [each for each in node.parameters if each.name not in known and wikitext.value_of(each)]
     return stamp is not None and (stamp.value == "*" or (not stamp.value and not others))
+
+
+def says_more(wikitext: Wikitext, node: TemplateNode, tag: DeadTag) -> bool:
+    """True if a dead tag says more of the document than its address and its title."""
+    known = {*pattern_parameters(tag.write).values(), *tag.url, *tag.text, *tag.permanent, *_ASIDE}
+    return any(each.name not in known and wikitext.value_of(each) for each in node.parameters)
 
 
 def deprecated_service(parameter: ParameterNode) -> str | None:

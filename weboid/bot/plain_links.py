@@ -6,7 +6,7 @@ from typing import Final
 from weboid.bot.answers import KnownCopy
 from weboid.bot.archived import for_readers, is_wayback
 from weboid.bot.links import ArchiveMark, RepairableLink
-from weboid.bot.page_links import deprecated_service, pattern_parameters
+from weboid.bot.page_links import deprecated_service, pattern_parameters, says_more
 from weboid.bot.parameters import TemplateEditor, TextEdit
 from weboid.bot.rewriting import PLAIN_URL, Writing, cut, day_of_template, in_parameter, put, removable
 from weboid.core.archive.addresses import stamp_of
@@ -15,8 +15,6 @@ from weboid.core.wikitext.reader import read_wikitext
 from weboid.core.wikitext.settings import ObsoleteTemplate, placeholders
 from weboid.core.wikitext.templates import filled_pattern, substituted, url_value
 
-_ASIDE: Final = frozenset({"date", "bot", "archivebot", "archiv-bot", "fix-attempted", "checked", "inline"})
-"""Parameters of a dead tag that say something of the tag, not of the document."""
 _DATE_FORM: Final = "df"
 """The parameter of archive templates for how a date is shown; it is now written as the page writes dates."""
 _PLAIN_TITLE: Final = re.compile(r"(?:(?!//)[^\[\]{}|<>=\n])+")
@@ -80,28 +78,26 @@ def _as_citation(writing: Writing, link: RepairableLink, copy: KnownCopy) -> str
 
 def untagged_copy(writing: Writing, link: RepairableLink, copy: KnownCopy) -> list[TextEdit]:
     """A dead tag that stands in the link's place gives way to the copy."""
-    template, tag = link.template, writing.settings.dead_tag
-    if template is None:
+    template = link.template
+    if template is None or says_more(writing.wikitext, template, writing.settings.dead_tag):
         return []
-    known = set(pattern_parameters(tag.write).values()) | set(tag.url) | set(tag.text) | set(tag.permanent) | _ASIDE
-    others = [each for each in template.parameters if each.name not in known and writing.wikitext.value_of(each)]
     if (held := _held_in_tag(writing, link)) is not None:
-        return [] if others else [TextEdit(link.start, link.end, held)]  # the next pass gives it its copy
-    text = written(writing.wikitext, template, tag.text)
+        return [TextEdit(link.start, link.end, held)]  # the next pass gives it its copy
+    text = written(writing.wikitext, template, writing.settings.dead_tag.text)
     archive = _archive_template(writing, link.url, text.value if text is not None else "", copy)
-    if others or archive is None:
-        return []
-    if writing.settings.archive_template.place == "after":
+    if archive is not None and writing.settings.archive_template.place == "after":
         plain = link_in_tag(writing, link)
         archive = None if plain is None else f"{plain} {archive}"
     return [] if archive is None else [TextEdit(link.start, link.end, archive)]
 
 
 def link_in_tag(writing: Writing, link: RepairableLink) -> str | None:
-    """The link as it was before a dead tag took its place."""
+    """The link as it was before a dead tag took its place; None if that says more."""
+    if link.template is None or says_more(writing.wikitext, link.template, writing.settings.dead_tag):
+        return None
     if (held := _held_in_tag(writing, link)) is not None:
         return held
-    text = None if link.template is None else written(writing.wikitext, link.template, writing.settings.dead_tag.text)
+    text = written(writing.wikitext, link.template, writing.settings.dead_tag.text)
     plain = f"[{link.url} {text.value}]" if text is not None and text.value else link.url
     read = read_wikitext(plain).links
     return plain if len(read) == 1 and (read[0].url, read[0].end) == (link.url, len(plain)) else None

@@ -17,7 +17,7 @@ from weboid.bot.decisions import Stated, Tagged
 from weboid.bot.links import ArchiveMark, LinkForm, RepairableLink, blanks_before
 from weboid.bot.page_links import pattern_parameters
 from weboid.bot.parameters import TemplateEditor, TextEdit
-from weboid.core.wikitext.citations import Citation, Written, name_to_write, written
+from weboid.core.wikitext.citations import Citation, Written, name_key, name_keys, name_to_write, written
 from weboid.core.wikitext.dates import day_in
 from weboid.core.wikitext.nodes import PIPE, TemplateNode, Wikitext
 from weboid.core.wikitext.settings import WikiSettings, placeholders
@@ -146,6 +146,8 @@ def put_state(writing: Writing, citation: Citation, editor: TemplateEditor, *, i
     status = writing.settings.cite.status
     if status is None:
         return True
+    if is_dead_tag(citation.template, writing.settings):
+        return is_dead
     current = stated_by(writing.wikitext, writing.settings, citation)
     value = substituted(status.dead, writing.values(_days(writing, citation))) if is_dead else status.live
     if current is Stated.KEPT:
@@ -170,6 +172,8 @@ def put_state(writing: Writing, citation: Citation, editor: TemplateEditor, *, i
 def stated_by(wikitext: Wikitext, settings: WikiSettings, citation: Citation) -> Stated:
     """The statement of a citation about its link."""
     status, mark = settings.cite.status, settings.cite.bot_mark
+    if is_dead_tag(citation.template, settings):
+        return Stated.DEAD
     if status is None:
         return Stated.NOTHING
     for each in citation.statuses:
@@ -188,6 +192,11 @@ def stated_by(wikitext: Wikitext, settings: WikiSettings, citation: Citation) ->
         if is_present:
             return Stated.KEPT
     return Stated.NOTHING
+
+
+def is_dead_tag(template: TemplateNode, settings: WikiSettings) -> bool:
+    """True if the very name of a template says that its link is dead."""
+    return name_key(template.name) in name_keys(settings.dead_tag.names)
 
 
 def put(editor: TemplateEditor, old: Written | None, name: str, value: str) -> bool:
