@@ -146,8 +146,6 @@ def put_state(writing: Writing, citation: Citation, editor: TemplateEditor, *, i
     status = writing.settings.cite.status
     if status is None:
         return True
-    if is_dead_tag(citation.template, writing.settings):
-        return is_dead
     current = stated_by(writing.wikitext, writing.settings, citation)
     value = substituted(status.dead, writing.values(_days(writing, citation))) if is_dead else status.live
     if current is Stated.KEPT:
@@ -172,8 +170,8 @@ def put_state(writing: Writing, citation: Citation, editor: TemplateEditor, *, i
 def stated_by(wikitext: Wikitext, settings: WikiSettings, citation: Citation) -> Stated:
     """The statement of a citation about its link."""
     status, mark = settings.cite.status, settings.cite.bot_mark
-    if is_dead_tag(citation.template, settings):
-        return Stated.DEAD
+    if name_key(citation.template.name) in name_keys(settings.dead_tag.names):
+        return Stated.KEPT
     if status is None:
         return Stated.NOTHING
     for each in citation.statuses:
@@ -192,11 +190,6 @@ def stated_by(wikitext: Wikitext, settings: WikiSettings, citation: Citation) ->
         if is_present:
             return Stated.KEPT
     return Stated.NOTHING
-
-
-def is_dead_tag(template: TemplateNode, settings: WikiSettings) -> bool:
-    """True if the very name of a template says that its link is dead."""
-    return name_key(template.name) in name_keys(settings.dead_tag.names)
 
 
 def put(editor: TemplateEditor, old: Written | None, name: str, value: str) -> bool:
