@@ -28,6 +28,7 @@ PLAIN_URL: Final = re.compile(r"[^\s\[\]{}<>\"]+")
 
 _STAMP: Final = re.compile(r"[0-9]{8}(?:[0-9]{6})?")
 """A moment as archives write it, which no citation shows as a day."""
+_NUMBER: Final = re.compile(r"\d+")
 
 _HOLDING: Final = (("<small>", "</small>"), ("(", ")"), ("<small>", "</small>"), ("<sup>", "</sup>"))  # from the inside
 
@@ -121,11 +122,14 @@ def tidied(writing: Writing, citation: Citation, editor: TemplateEditor) -> bool
 
 
 def is_misdated(writing: Writing, copy: KnownCopy, dated: Written | None, *, is_needed: bool = True) -> bool:
-    """True if the day of a copy is not there though it `is_needed`, or is certainly another one."""
+    """True if the day of a copy is not there though it `is_needed`, or is certainly another one, by our calendar."""
     if dated is None or not dated.value:
         return is_needed
     day = day_in(dated.value, writing.settings.lang)
-    return _STAMP.fullmatch(dated.value) is not None if day is None else day != copy.taken.astimezone(UTC).date()
+    if day is None:
+        return _STAMP.fullmatch(dated.value) is not None
+    is_gregorian = any(int(number) == day.year for number in _NUMBER.findall(dated.value))
+    return is_gregorian and day != copy.taken.astimezone(UTC).date()
 
 
 def day_of_template(writing: Writing, template: TemplateNode, name: str) -> Written | None:

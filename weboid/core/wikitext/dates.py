@@ -21,6 +21,9 @@ _FIRST_YEAR: Final = 1990
 """There was no web before."""
 _ISO: Final = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2})(?:[T ][0-9:.Z]*)?)?")
 _CJK: Final = re.compile(r"(\d{4})[年년] ?(\d{1,2})[月월](?: ?(\d{1,2})[日일](?: ?[(（]\w[)）])?(?:閲覧)?)?")
+_ERA: Final = re.compile(r"(?:\d{4}年)?[(（]?(平成|令和|民[國国])(\d{1,3}|元)年[)）]?")
+_YEAR_BEFORE: Final = {"平": 1988, "令": 2018, "民": 1911}
+"""The year before the first one of an era of Japan or Taiwan."""
 _YEAR_FIRST: Final = re.compile(r"(\d{4})(?:\. ?|/)(\d{1,2})(?:\. ?|/)(\d{1,2})\.?")
 _NUMERIC: Final = re.compile(r"(\d{1,2})([./-]) ?(\d{1,2})\2 ?(\d{4})\.?")
 _VIETNAMESE: Final = re.compile(r"(?:ngày )?(\d{1,2})( tháng )(\d{1,2})(?:,| năm)? (\d{4})", re.IGNORECASE)
@@ -34,6 +37,7 @@ _UNSEEN: Final = re.compile(r"[\u061c\u200b-\u200f\u202a-\u202e\u2060\u2066-\u20
 _FILLING: Final = ("de", "del", "of", "the", "г", "года", "р", "року", "r", "m", "d", "gada", "թ", "พศ", "คศ")
 """Words of a date that say nothing, in their languages: of, year, day, the era."""
 _BUDDHIST_YEARS: Final = 543
+_JALALI_979: Final = date(1600, 3, 20).toordinal()
 _MIDDLE: Final = 15
 _LANGUAGES_KEPT: Final = 64
 _SAME: Final = str.maketrans("’ʼ׳يىك", "'''ییک")
@@ -49,6 +53,7 @@ def day_in(text: str, language: str) -> date | None:
     if len(text) > _LONGEST:
         return None
     line = _LINK.sub(lambda found: found[2] or found[1], _UNSEEN.sub("", text.replace("&nbsp;", " "))).strip()
+    line = _ERA.sub(lambda found: f"{_YEAR_BEFORE[found[1][0]] + int(found[2].replace('元', '1'))}年", line)
     if found := _ISO.fullmatch(line) or _CJK.fullmatch(line) or _YEAR_FIRST.fullmatch(line):
         return _day(int(found[1]), int(found[2]), int(found[3] or _MIDDLE))
     if found := _NUMERIC.fullmatch(line) or _VIETNAMESE.fullmatch(line):
@@ -77,7 +82,7 @@ def _in_words(line: str, months: Mapping[str, int]) -> date | None:
         return None
     # The year is last, but for the order year, month, day.
     day, year = (_MIDDLE, numbers[0]) if len(numbers) == 1 else (min(numbers), max(numbers))
-    return _day(year, month, day)
+    return _day(year, month, day) if month <= 12 else _jalali_day(year, month - 12, day)
 
 
 def _day(year: int, month: int, day: int) -> date | None:
@@ -86,6 +91,14 @@ def _day(year: int, month: int, day: int) -> date | None:
         return date(year, month, day) if year >= _FIRST_YEAR else None
     except ValueError:
         return None
+
+
+def _jalali_day(year: int, month: int, day: int) -> date | None:
+    """A day of the Iranian calendar: six months of 31 days, then of 30; eight leap years in 33."""
+    if not (1369 <= year <= 1500 and 1 <= day <= (31 if month <= 6 else 30)):
+        return None
+    days = 365 * (year - 979) + (year - 979) // 33 * 8 + ((year - 979) % 33 + 3) // 4
+    return date.fromordinal(_JALALI_979 + days + 30 * (month - 1) + min(month - 1, 6) + day - 1)
 
 
 @lru_cache(_LANGUAGES_KEPT)
