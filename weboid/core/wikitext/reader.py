@@ -78,7 +78,7 @@ def read_wikitext(text: str) -> Wikitext:
 
 @dataclass(eq=False, slots=True)
 class _Piece:
-    """An opened construct: braces, or brackets of a wikilink; without `parent` a text of its own."""
+    """An opened construct: braces, or brackets of a wikilink; without `parent` a text of its own (``<``: a gallery)."""
 
     start: int
     opening: str
@@ -163,8 +163,8 @@ class _Reader:
             tuple(self._references),
         )
 
-    def _open_frame(self, start: int, end: int, after: int, reference: Reference | None) -> None:
-        base = _Piece(start, "", 0, next(self._homes), 0, None, [], closed=Enclosure.TEXT)
+    def _open_frame(self, start: int, end: int, after: int, reference: Reference | None, opening: str = "") -> None:
+        base = _Piece(start, opening, 0, next(self._homes), 0, None, [(start, None)], closed=Enclosure.TEXT)
         self._frames.append(_Frame(base, end, after, start, start, reference))
 
     def _consume(self, frame: _Frame, token: re.Match[str]) -> int:
@@ -216,7 +216,7 @@ class _Reader:
         if name == "ref":
             reference = Reference(start, rest.end(), closing[0], closing[1])
             self._references.append(reference)
-        self._open_frame(rest.end(), closing[0], closing[1], reference)
+        self._open_frame(rest.end(), closing[0], closing[1], reference, "<" if name == "gallery" else "")
         return rest.end()
 
     def _closing_of(self, name: str, start: int, end: int) -> tuple[int, int] | None:
@@ -262,13 +262,13 @@ class _Reader:
         return start + 1
 
     def _address(self, frame: _Frame) -> re.Pattern[str]:
-        """The form of addresses here: a pipe is part of one but in templates, wikilinks and lines of tables. There are
-        none in options of files and in lines of attributes.
+        """The form of addresses here: a pipe is part of one but in templates, wikilinks, galleries and lines of tables.
+        There are none in options of files and in lines of attributes.
         """
         top, line = frame.top, frame.line_start
-        if top.parent is None and not _TABLE.match(self._text, line):
+        if not top.opening and not _TABLE.match(self._text, line):
             return _PIPED
-        option = top.parts[-1][0] if top.opening == "[" else -1
+        option = top.parts[-1][0] if top.opening in ("[", "<") else -1
         is_option = option >= line and _FILE_OPTION.match(self._text, option)
         return _NOTHING if is_option or (top.parent is None and _ROW.match(self._text, line)) else _ADDRESS
 
@@ -292,7 +292,7 @@ class _Reader:
 
     def _pipe(self, frame: _Frame, start: int) -> None:
         piece = frame.top
-        if piece.parent is not None:
+        if piece.opening:
             piece.link = None
             piece.home = next(self._homes)
             piece.parts.append((start, None))
