@@ -50,7 +50,7 @@ LINES: Final = {
     "core/signs": 1_448,
     "core/url": 2_057,
     "core/verdict": 1_624,
-    "core/wikitext": 1_743,
+    "core/wikitext": 1_747,
     "crawl": 1_939,
     "demo": 2_661,
     "feed": 1_784,

@@ -50,7 +50,8 @@ def test_links_are_found_where_readers_see_them() -> None:
         (f"{{|\n| a<ref>[{_URL} A]</ref> [{_URL} B|C]\n|| [{_URL} D|E]\n| b ||| [{_URL} F|G]", [(_URL, "A"),
          (_URL, "D|E"), (_URL, "F|G")]),
         (f"{{|\n| {{{{h}}}} [{_URL} A|B]\n{{{{k\n|l=m}}}} [{_URL} C|D]", [(_URL, "A|B"), (_URL, "C|D")]),
-        (f"{{{{a|\n|- {_URL}}}}}", [(_URL, None)]),
+        (f"{{{{a|\n|- {_URL}}}}}", [(_URL, None)]), (f"{{|\n! a | b !! c={_URL} | {_URL} !! [{_URL} d]", [(_URL, None),
+         (_URL, "d")]), (f"{{|\n| a !! b={_URL} | [{_URL} c]", [(_URL, "c")]),
     ]:  # fmt: skip
         assert links(text) == found
 

@@ -49,6 +49,7 @@ _ADDRESS: Final = re.compile(rf"(?:{_SCHEME}|//)(?:(?!{_END_OF_URL}){_URL_CHARAC
 _PIPED: Final = re.compile(_ADDRESS.pattern.replace(_URL_CHARACTERS, rf"(?:{_URL_CHARACTERS}|\|)"), re.IGNORECASE)
 """The same where a pipe separates nothing."""
 _TABLE: Final = re.compile(r"[ \t]{0,40}(?:[|!]|:{0,40}[ \t]{0,40}\{\|)")
+_HEADER: Final = re.compile(r"[ \t]{0,40}!")
 _ROW: Final = re.compile(r"[ \t]{0,40}(?::{0,40}[ \t]{0,40}\{\||\|-(?!\|))")
 """The beginning of a table's line that has nothing but attributes; ``|-|`` is one of tabber's."""
 _WITH_WIKILINK: Final = re.compile(r"\[\[|\{\{|-\{")
@@ -301,7 +302,10 @@ class _Reader:
 
     def _pipe_of_table(self, frame: _Frame, start: int) -> None:
         """As in MediaWiki: what is before the first pipe of a cell are attributes, unless a wikilink is in it."""
-        text, begin = self._text, max(frame.cell, self._text.rfind("!!", frame.cell, start) + 2)
+        text = self._text
+        if _HEADER.match(text, frame.line_start):
+            mark = text.rfind("!!", text.rfind("|", frame.line_start, start) + 1, start)
+            frame.cell = mark + 2 if mark >= frame.line_start else frame.cell
         before = text[frame.cell : start].strip() if frame.cell == frame.line_start else "-"
         if before.lstrip(": \t") == "{":
             frame.tables, frame.cell = frame.tables + 1, frame.end
@@ -311,7 +315,7 @@ class _Reader:
             frame.cell = start + 1
         elif text.startswith("||", start) and frame.cell != start + 1:
             frame.cell, frame.top.link = start + 2, None
-        elif start >= begin:
+        elif start >= (begin := frame.cell):
             frame.cell = frame.end
             if frame.tables and not _WITH_WIKILINK.search(text, begin, start):
                 frame.top.link, kept = None, list[_Link]()
