@@ -19,7 +19,7 @@ def in_arabic(text: str) -> str:
 
 
 @pytest.mark.parametrize(("wiki", "before", "after"), _CASES["names"])
-def test_citations_are_known_by_all_names_of_templates_and_parameters(wiki: str, before: str, after: str) -> None:
+def test_links_are_known_by_all_names_and_addresses_that_wikis_give_them(wiki: str, before: str, after: str) -> None:
     values = {"$ADDED": _CASES["added"][wiki], "$COPY": COPY, "$URL": URL}
     before, after = (reduce(lambda text, pair: text.replace(*pair), values.items(), each) for each in (before, after))
     assert repaired(before, wiki) == (after or before)

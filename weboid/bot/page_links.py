@@ -190,6 +190,8 @@ def _archive_mark(
     else:
         url = _value(wikitext, node, (names["url"], *settings.archive_template.url))
         stamp = _value(wikitext, node, (names["stamp"],))
+    if (inner := original_in(url)) is not None:
+        return ArchiveMark(node, url, inner, obsolete)
     copy = wayback_copy(stamp, url)
     if copy is None and obsolete is None and not stamp:
         for parameter in node.parameters:

@@ -139,7 +139,7 @@ def _converted(
 ) -> list[TextEdit]:
     """The wiki's archive template for an obsolete one, with what else this says, but how dates are to be written."""
     wikitext, node = writing.wikitext, mark.template
-    known, repeated = {*obsolete.stamp, _DATE_FORM}, {"", mark.url}
+    known, repeated = {*obsolete.stamp, _DATE_FORM}, {"", mark.url, mark.address}
     others = [each for each in node.parameters if each.name not in known and wikitext.value_of(each) not in repeated]
     if (template := _archive_template(writing, url, "", copy)) is None:
         return []
@@ -155,6 +155,9 @@ def _restamped(writing: Writing, mark: ArchiveMark, name: str, copy: KnownCopy) 
     if not is_wayback(copy.address):
         return []
     editor, stamp = TemplateEditor(writing.wikitext.text, mark.template), f"{stamp_of(copy.taken):014}"
+    for each in mark.template.parameters:
+        if mark.url is not None and writing.wikitext.value_of(each) == mark.address:
+            editor.set(each, in_parameter(mark.url))
     if mark.renamed is None:
         old = written(writing.wikitext, mark.template, (name,))
         return list(editor.edits()) if put(editor, old, name, stamp) else []

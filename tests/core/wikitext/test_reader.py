@@ -66,14 +66,8 @@ def test_a_link_knows_what_it_stands_in_and_is_not_whole_where_its_url_goes_on()
         (f"[[a {_URL}", Enclosure.BROKEN), (f"[[a\n{_URL}", Enclosure.TEXT), (f"{{{{a}}}} {_URL}", Enclosure.TEXT),
     ]:  # fmt: skip
         assert enclosures(text) == [enclosure]
-    for after in [
-        "{{{id}}}",
-        "{b",
-        "<!-- c --><!-- c -->d",
-        "<noinclude>e",
-        "</onlyinclude >f",
-        "<includeonly>g</includeonly>h",
-    ]:
+    tags = ["<noinclude>e", "</onlyinclude >f", "<includeonly>g</includeonly>h"]
+    for after in ["{{{id}}}", "{b", "<!-- c --><!-- c -->d", *tags]:
         assert [link.is_whole for link in read_wikitext(f"{_URL}{after}\n{_URL} {after}").links] == [False, True]
 
 
