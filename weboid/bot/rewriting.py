@@ -161,9 +161,10 @@ def put_state(writing: Writing, citation: Citation, editor: TemplateEditor, *, i
     if not citation.statuses:
         editor.add(status.param, value)
         return True
-    kept, *others = citation.statuses
-    for each in others:
-        editor.remove(each.parameter)
+    kept = next((each for each in citation.statuses if each.value), citation.statuses[0])
+    for each in citation.statuses:
+        if each is not kept:
+            editor.remove(each.parameter)
     if kept.parameter.name != status.param:
         editor.rename(kept.parameter, status.param)
     is_stated = current in ((Stated.DEAD, Stated.DEAD_BY_BOT) if is_dead else (Stated.LIVE,))
