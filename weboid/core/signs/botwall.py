@@ -109,7 +109,7 @@ def wall_by_headers(code: int, headers: Mapping[str, str], final: str) -> Suspic
     if headers.keys().isdisjoint(names) and not all_vendors.ends.search(final.lower()):
         return None
     parts = urlsplit(final)
-    place = f"{parts.netloc}{parts.path}".lower()
+    place = f"//{parts.netloc}{parts.path}".lower()
     for vendor in walls().vendor:
         signs = vendor.headers + vendor.guarding if guards else vendor.headers
         for name, part in signs:
