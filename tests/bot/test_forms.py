@@ -14,8 +14,9 @@ _CITED = f"url={URL}|title=A"
 _CASES = toml_next_to(__file__)
 
 
-def in_arabic(text: str) -> str:
-    return repair(text, parse_settings(json.dumps(_CASES["arabic"])), known(), now=NOW).text
+def in_arabic(text: str, url: str = URL) -> str:
+    links = known("dead", {"url": COPY.replace(URL, url), "stamp": "20120507093011"}, url)
+    return repair(text, parse_settings(json.dumps(_CASES["arabic"])), links, now=NOW).text
 
 
 @pytest.mark.parametrize(("wiki", "before", "after"), _CASES["names"])
@@ -59,10 +60,9 @@ def test_an_archive_template_keeps_its_one_day_whatever_its_parameter_is_called(
     assert repaired(before.replace(archived, COPY)) == before.replace(archived, COPY).replace("24 May", "7 May")
 
 
-def test_a_copy_in_a_citation_without_its_https_stays_and_gets_it() -> None:
-    older = COPY.replace("2012", "2010")
-    before = f"{{{{cite web|{_CITED}|archive-url={older[8:]}|archive-date=7 May 2010|url-status=dead}}}}"
-    assert repaired(before) == before.replace(older[8:], older)
+def test_a_copy_with_an_equals_sign_takes_no_place_without_a_name() -> None:
+    before = f"[{URL}?a=1 A] {{{{Webarchive|https://archive.today/AbCdE|7 مايو 2012}}}}"
+    assert in_arabic(before, f"{URL}?a=1") == before
 
 
 def test_an_archive_template_within_a_citation_gives_its_copy_to_it() -> None:

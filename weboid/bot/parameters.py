@@ -44,10 +44,10 @@ class TemplateEditor:
         self._removed: set[int] = set()
 
     def set(self, parameter: ParameterNode, value: str) -> bool:
-        """Gives a parameter that is there a value; comments in it stay. False if these leave no one place for it."""
+        """Gives a parameter that is there a value; its comments stay. False if there is no one place or name for it."""
         raw = self._text[parameter.value_start : parameter.end]
         pieces = [found for found in _pieces(raw) if raw[found[0] : found[1]].strip(BLANKS)]
-        if len(pieces) > 1:
+        if len(pieces) > 1 or (parameter.equals is None and "=" in value):
             return False
         if pieces:
             begin, end = pieces[0]

@@ -141,5 +141,5 @@ def test_positional_parameters_are_numbered_where_they_must_be() -> None:
         return archive_wikitext(english, url=url, archive_url=url, taken=_TAKEN, text=text, today=_TODAY)
 
     assert filled("t", "http://x.example/") == "{{webarchive|t|http://x.example/|3}}"
-    assert filled("t", "http://x.example/?a=1") == "{{webarchive|t|2=http://x.example/?a=1|3}}"
+    assert filled("t", "http://x.example/?a=1") == "{{webarchive|t|2=http://x.example/?a=1|3=3}}"
     assert filled("", "http://x.example/") == "{{webarchive|2=http://x.example/|3=3}}"

@@ -206,9 +206,9 @@ def filled_pattern(pattern: str, values: Mapping[str, str | None]) -> str | None
                 return None
             left_out = True
         else:
-            # A value with = would be taken for a name and a value, and one after a gap for the one before.
-            is_named = parameter.is_named or left_out or "=" in filled
-            written.append(f"{parameter.key}={filled}" if is_named else filled)
+            # A value with = would be taken for a name and a value; one behind it, or behind a gap, for the one before.
+            left_out = left_out or (not parameter.is_named and "=" in filled)
+            written.append(f"{parameter.key}={filled}" if parameter.is_named or left_out else filled)
     return "{{" + "|".join(written) + "}}"
 
 
