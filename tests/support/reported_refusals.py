@@ -245,6 +245,15 @@ DEAD: list[DeadRow] = [
         404, body=page(asked.target, prose(99)))), Reason.NOT_FOUND),
     ("a 404 with other news each time", lambda asked: sent(asked, reply(
         404, body=page("Millers", prose(99, 999 * asked.count)))), Reason.NOT_FOUND),
+    ("a 404 in the language that is asked for", lambda asked: sent(asked, reply(404, body=page(
+        header(asked, "Accept-Language"), prose(99, 999 * (header(asked, "Accept-Language") == "en"))))),
+     Reason.NOT_FOUND),
+    ("a 404 that says so, with its URL and other news", lambda asked: sent(asked, reply(
+        404, body=page(f"{asked.target}: error 404", prose(99, 999 * asked.count)))), Reason.NOT_FOUND),
+    ("a wiki's page that was deleted", site({PATH: reply(404, body=page(
+        "The mill", "This page has been deleted. Its log follows. " + prose(99)))}, reply(404)), Reason.NOT_FOUND),
+    ("a 404 of a part of the site", lambda asked: reply(301, "Location: /forum2/mill.html") if asked.target == PATH
+     else sent(asked, reply(404, body=ARTICLE if asked.target.startswith("/forum2/") else b"no")), Reason.NOT_FOUND),
     ("a 410", only_here(reply(410, body=b"gone")), Reason.GONE),
     ("a 404 of Varnish itself: alphagov/govuk-cdn-config#107", only_here(reply(404, "Retry-After: 5")),
      Reason.NOT_FOUND),

@@ -118,7 +118,7 @@ class Checker:
         """Hosts that redirects have led to, with a URL there; their rules are not known yet."""
         self._strict = config.strict
         self._lag = lag if session.now is monotonic else None
-        self._other_places = OtherPlaces(self._asked_politely, session.now)
+        self._other_places = OtherPlaces(self._asked_politely, self.may_look, session.now)
         self._faces: BoundedMap[str, _KeptFace] | None = BoundedMap(FACES) if keeps_faces else None
 
     async def check(self, request: CheckRequest) -> CheckResult:
@@ -251,7 +251,7 @@ class Checker:
         """The result once nothing of ours can be the reason of a failing code: our headers, or that we are a program.
 
         The URL is asked once more from its first hop, as a browser would (after a 431 with the fewest headers), then
-        the front page of the host that answered (C-2, D-2).
+        other places of the host that answered (C-2, D-2).
         """
         answer, may_ask = finding.answer, request.asks_again or Special.NEEDS_BROWSER in request.known
         if answer is None or not may_ask or not calls_for_second_asking(answer, finding.seen):
@@ -261,8 +261,7 @@ class Checker:
         is_plain = Special.NEEDS_BROWSER not in request.needs
         manner = Manner.FEWEST if answer.code == 431 else Manner.BROWSER if is_plain else Manner.PLAIN
         asking = self._answer(url, request, referrer, trusting=trusting, manner=manner, spent_s=answer.seconds)
-        again = await self._optional(asking)
-        if again is not None:
+        if (again := await self._optional(asking)) is not None:
             found = await self._examined(url, request, again)
             await self._back_off(url, found.seen)
             if found.seen.outcome is Outcome.WORKING and manner is Manner.BROWSER:
@@ -270,10 +269,11 @@ class Checker:
             is_answer = found.seen.outcome is not Outcome.FAILING and found.seen.reason is not Reason.RATE_LIMIT
             if is_answer or (manner is Manner.FEWEST and again.code is not None):
                 finding, answer = found, again
-        shown = again if again is not None and again.code == 404 else None
-        for each in (answer, shown) if finding.seen.outcome is Outcome.FAILING else ():
-            if each and (doubt := await self._other_places.suspicion(each, request.others, trusting=trusting)):
-                return replace(finding, seen=replace(finding.seen, reason=doubt.reason), signals=doubt.signals)
+        if finding.seen.outcome is not Outcome.FAILING:
+            return finding
+        shown = again if is_plain else answer
+        if doubt := await self._other_places.suspicion(answer, shown, request.others, trusting=trusting):
+            return replace(finding, seen=replace(finding.seen, reason=doubt.reason), signals=doubt.signals)
         return finding
 
     async def _asked_politely(self, url: str, trusting: bool) -> RawResponse | None:

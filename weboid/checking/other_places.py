@@ -21,32 +21,51 @@ _TINY: Final = 1_024
 
 
 class OtherPlaces:
-    """Front pages as they were answered lately. `ask` gives the answer of a URL, None if it cannot be asked now; with
-    True whatever its certificate is.
+    """Front pages as they were answered lately. `ask` gives the answer of a URL as browsers ask, None if it cannot be
+    asked now; with True whatever its certificate is. `may_look` says whether robots.txt permits a look at a URL.
     """
 
-    def __init__(self, ask: Callable[[str, bool], Awaitable[RawResponse | None]], now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        ask: Callable[[str, bool], Awaitable[RawResponse | None]],
+        may_look: Callable[[str], Awaitable[bool]],
+        now: Callable[[], float],
+    ) -> None:
         self._ask = ask
+        self._may_look = may_look
         self._now = now
         self._fronts: BoundedMap[tuple[str, bool], tuple[float, FrontPage]] = BoundedMap(_FRONTS)
 
-    async def suspicion(self, answer: RawResponse, others: Collection[int], *, trusting: bool) -> Suspicion | None:
+    async def suspicion(
+        self, answer: RawResponse, shown: RawResponse | None, others: Collection[int], *, trusting: bool
+    ) -> Suspicion | None:
         """The suspicion against a failing code, by other places of the host that answered; None = it counts.
 
-        `others` are the codes of watched URLs of the host that was asked, `trusting` whether it was asked whatever its
+        `shown` is the answer to a browser's headers, None if there is none: if it is a 404, it is what counts. `others`
+        are the codes of watched URLs of the host that was asked, `trusting` whether it was asked whatever its
         certificate is.
         """
-        place = parse_again(answer.final)
-        if may_show(answer) and (probes := probes_of(place)):
-            other = await self._ask(str(probes.near.url), trusting)
-            if other is not None and is_other(answer, other):
+        if shown is not None and shown.code == 404:
+            answer = shown
+            if await self._is_page(answer, trusting):
                 return Suspicion(Reason.SOFT_404, ("document",))
         if not calls_for_front(answer):
             return None
+        place = parse_again(answer.final)
         root = front_page(place)
         if place.host != parse_again(answer.url).host:
             others = ()
         return front_suspicion(answer, None if root == place else await self._front(str(root), trusting), others)
+
+    async def _is_page(self, answer: RawResponse, trusting: bool) -> bool:
+        """True if the document of a 404 is the page itself: a made-up URL next to it has another one."""
+        place = parse_again(answer.final)
+        if not may_show(answer) or (probes := probes_of(place)) is None or not _is_next_to(place, probes.near.url):
+            return False
+        if not await self._may_look(answer.final):
+            return False
+        other = await self._ask(str(probes.near.url), trusting)
+        return other is not None and is_other(answer, other)
 
     async def _front(self, *root: *tuple[str, bool]) -> FrontPage | None:
         known = self._fronts.use(root)
@@ -65,3 +84,9 @@ class OtherPlaces:
         probes = probes_of(url)
         other = await self._ask(str(probes.near.url if probes else front_page(url)), False)
         return other is not None and other.body != answer.body
+
+
+def _is_next_to(place: Url, other: Url) -> bool:
+    """True if two URLs are in the same part of a site, which may have a page of its own for what is missing."""
+    one, two = place.path.split("/"), other.path.split("/")
+    return len(one) == 2 or one[1] == two[1]

@@ -11,7 +11,7 @@ from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.record.reasons import Outcome, Reason, needs_contrast
 from weboid.core.record.status import NO_CODE
 from weboid.core.signs.botwall import wall_by_content
-from weboid.core.signs.soft404 import document_suspicion
+from weboid.core.signs.soft404 import document_suspicion, hints_at_missing
 from weboid.core.signs.suspicion import Suspicion
 
 REFUSING: Final = frozenset({401, 403, 406, 418})
@@ -62,9 +62,10 @@ def calls_for_front(answer: RawResponse) -> bool:
 
 
 def may_show(answer: RawResponse) -> bool:
-    """True if a 404 may show the page itself: it has a title, and a text that says nothing against it."""
-    has_text = answer.code == 404 and bool(answer.document.title) and len(answer.document.words) > _FRAME_WORDS
-    return has_text and content_suspicion(replace(answer, code=200)) is None
+    """True if a 404 may show the page itself: it has a title and a text, and nothing in it says what is missing."""
+    document = answer.document
+    has_text = answer.code == 404 and bool(document.title) and len(document.words) > _FRAME_WORDS
+    return has_text and not hints_at_missing(document) and content_suspicion(replace(answer, code=200)) is None
 
 
 def is_other(answer: RawResponse, other: RawResponse) -> bool:

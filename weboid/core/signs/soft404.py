@@ -55,6 +55,7 @@ _ERROR_FIELD: Final = re.compile(
     r"(?:^|&)(?:(aspxerrorpath)=|(err(?:or)?(?:[_-]?(?:code|no))?|status[_-]?code)=(?:404|410)(?:&|$))", re.IGNORECASE
 )
 _CODES: Final = ("404", "410")
+_CODE: Final = re.compile(r"(?<![0-9])4(?:04|10)(?![0-9])")
 _PROGRAM_FAULT: Final = re.compile(
     r"(?:php )?((?:fatal|parse) error(?= ?:)|uncaught(?= \w*(?:error|exception)\b)|warning(?= ?: (?:mysql|pdo))"
     r"|error establishing a database connection)",
@@ -125,6 +126,12 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
     if not signals or names_work(document.title) or _is_by_someone(document.title) or _tells_of_something(document):
         return None
     return Suspicion(Reason.SOFT_404, tuple(signals))
+
+
+def hints_at_missing(document: Document) -> bool:
+    """True if a title, a heading or the beginning of a text may say that something is missing, as its code 404 does."""
+    names = (document.title, *document.headings)
+    return _says_state(document.text) or any(_title_saying(each)[0] or _CODE.search(each) for each in names)
 
 
 def _is_by_someone(title: str) -> bool:
