@@ -124,8 +124,8 @@ def _frame(answer: RawResponse) -> frozenset[str]:
 
 def _is_application(answer: RawResponse, front: FrontPage | None) -> bool:
     """True if a 404 is the frame of the front page, which a server may have filled in, or empty where none is seen."""
-    sources, body = _frame(answer), answer.body
-    is_empty = len(answer.document.words) <= _EMPTY_WORDS and (not body or _MOUNT.search(body) is not None)
+    sources = _frame(answer)
+    is_empty = len(answer.document.words) <= _EMPTY_WORDS and _MOUNT.search(answer.body) is not None
     if front is None or front.outcome is not Outcome.WORKING:
         return bool(sources) and is_empty
     if front.is_frame:
