@@ -105,7 +105,7 @@ async def test_an_endless_row_of_documents_ends_at_our_limit_and_a_circle_is_no_
         return head_only(asked, reply(200, body=meta("0; url=/back").encode()))
 
     seen, asked = await observed(circle)
-    assert (seen.reason, seen.outcome, len(asked)) == (Reason.OUR_LIMIT, DOUBTFUL, 2)
+    assert (seen.reason, seen.outcome, len(asked)) == (Reason.OUR_LIMIT, DOUBTFUL, 4)
 
 
 async def test_neither_what_robots_txt_forbids_nor_what_is_not_public_is_led_to() -> None:

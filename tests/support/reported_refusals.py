@@ -214,6 +214,7 @@ REFUSALS: list[Row] = [
         ("front a sibling", site({}, reply(404, body=shell))))),
     *((f"spa-404-html-{code} a pair", unless(names_html, code, fine=reply(404, body=SHELLS["vite"])), DOUBTFUL)
       for code in (400, 404)), ("localhost a sibling", unless(names_html, 302, "Location: http://localhost/"), WORKS),
+    ("305 a sibling", unless(names_html, 305), WORKS),
     ("spa-404-br canonical/ubuntu.com#13980", only_here(unread(404, 900), unread(200, 900)), DOUBTFUL),
     ("spa-404-script isaacs/github#408", only_here(reply(404, body=ROUTER)), DOUBTFUL),
     ("spa-404-session rafgraph/spa-github-pages#7", only_here(reply(404, body=SESSION_ROUTER)), DOUBTFUL),

@@ -53,7 +53,7 @@ def calls_for_second_asking(answer: RawResponse, seen: Observation) -> bool:
     """True if a failing code, 406 (U-4), or what a limit of ours ended should be asked for again, by other headers."""
     if seen.outcome is Outcome.FAILING:
         return answer.code is not None or answer.fault is Reason.REDIRECT_BROKEN
-    return answer.fault is Reason.OUR_LIMIT or (answer.code == 406 and seen.outcome is Outcome.REFUSED)
+    return seen.reason is Reason.OUR_LIMIT or (answer.code == 406 and seen.outcome is Outcome.REFUSED)
 
 
 def calls_for_front(answer: RawResponse) -> bool:
