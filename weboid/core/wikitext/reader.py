@@ -304,8 +304,8 @@ class _Reader:
         """As in MediaWiki: what is before the first pipe of a cell are attributes, unless a wikilink is in it."""
         text = self._text
         if _HEADER.match(text, frame.line_start):
-            mark = text.rfind("!!", text.rfind("|", frame.line_start, start) + 1, start)
-            frame.cell = mark + 2 if mark >= frame.line_start else frame.cell
+            mark = text.rfind("!!", max(text.rfind("|", frame.line_start, start) + 1, frame.line_start), start)
+            frame.cell = mark + 2 if mark >= 0 else frame.cell
         before = text[frame.cell : start].strip() if frame.cell == frame.line_start else "-"
         if before.lstrip(": \t") == "{":
             frame.tables, frame.cell = frame.tables + 1, frame.end
