@@ -304,7 +304,7 @@ def _state_of_citation(writing: Writing, link: RepairableLink, citation: Citatio
     return LinkState(
         copy=copy,
         tagged=tagged_by(writing, link),
-        stated=stated_by(writing.wikitext, settings, citation),
+        stated=stated_by(writing.wikitext, settings, citation)[0],
         is_paid=link.is_paid,
         is_movable=is_movable,
         is_obsolete=is_obsolete,

@@ -199,7 +199,7 @@ def _is_dead(link: RepairableLink, wikitext: Wikitext, settings: WikiSettings, c
         return True
     if link.citation is None:
         return copy is not None
-    stated, status = stated_by(wikitext, settings, link.citation), settings.cite.status
+    (stated, _), status = stated_by(wikitext, settings, link.citation), settings.cite.status
     implies_dead = status is None or status.default_with_archive == status.dead
     is_silent = stated is Stated.NOTHING and implies_dead and copy is not None
     return is_silent or stated in (Stated.DEAD, Stated.DEAD_BY_BOT)

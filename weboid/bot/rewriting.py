@@ -150,7 +150,7 @@ def put_state(writing: Writing, citation: Citation, editor: TemplateEditor, *, i
     status = writing.settings.cite.status
     if status is None:
         return True
-    current = stated_by(writing.wikitext, writing.settings, citation)
+    current, counted = stated_by(writing.wikitext, writing.settings, citation)
     value = substituted(status.dead, writing.values(_days(writing, citation))) if is_dead else status.live
     if current is Stated.KEPT:
         return True
@@ -161,40 +161,40 @@ def put_state(writing: Writing, citation: Citation, editor: TemplateEditor, *, i
     if not citation.statuses:
         editor.add(status.param, value)
         return True
-    kept = next((each for each in citation.statuses if each.value), citation.statuses[0])
-    for each in citation.statuses:
-        if each is not kept:
+    first, *others = citation.statuses
+    for each in others:
+        if "<!--" not in writing.text_of(each.parameter.start, each.parameter.end):
             editor.remove(each.parameter)
-    if kept.parameter.name != status.param:
-        editor.rename(kept.parameter, status.param)
+    if first.parameter.name != status.param:
+        editor.rename(first.parameter, status.param)
     is_stated = current in ((Stated.DEAD, Stated.DEAD_BY_BOT) if is_dead else (Stated.LIVE,))
-    is_old = kept.value.casefold() in {word.casefold() for word in (*status.legacy_dead, *status.legacy_live)}
-    return (is_stated and bool(kept.value) and not is_old) or editor.set(kept.parameter, value)
+    old = {word.casefold() for word in (*status.legacy_dead, *status.legacy_live)}
+    value = counted.value if is_stated and counted and counted.value.casefold() not in old else value
+    return first.value == value or editor.set(first.parameter, value)
 
 
-def stated_by(wikitext: Wikitext, settings: WikiSettings, citation: Citation) -> Stated:
-    """The statement of a citation about its link."""
+def stated_by(wikitext: Wikitext, settings: WikiSettings, citation: Citation) -> tuple[Stated, Written | None]:
+    """The statement of a citation about its link, and the parameter with it."""
     status, mark = settings.cite.status, settings.cite.bot_mark
     if name_key(citation.template.name) in name_keys(settings.dead_tag.names):
-        return Stated.KEPT
+        return Stated.KEPT, None
     if status is None:
-        return Stated.NOTHING
-    for each in citation.statuses:
+        return Stated.NOTHING, None
+    for each in (given for given in citation.statuses if given.value):
         value = each.value.casefold()
-        if not value:
-            continue
         is_present = each.parameter.name == status.param
         if value in {kept.casefold() for kept in status.keep}:
-            return Stated.KEPT
+            return Stated.KEPT, each
         if value in {live.casefold() for live in (*status.legacy_live, *([status.live] if status.live else []))}:
-            return Stated.LIVE
+            return Stated.LIVE, each
         dead = {word.casefold() for word in (status.dead, *status.legacy_dead)}
-        if value in dead or placeholders(status.dead) or (is_present and status.live is None):
+        is_day = placeholders(status.dead) and re.search(r"\d{4}", value)  # {{date}} holds days, too
+        if value in dead or is_day or (is_present and status.live is None):
             marked = mark is not None and written(wikitext, citation.template, (mark.param, *mark.others))
-            return Stated.DEAD_BY_BOT if marked and marked.value else Stated.DEAD
+            return Stated.DEAD_BY_BOT if marked and marked.value else Stated.DEAD, each
         if is_present:
-            return Stated.KEPT
-    return Stated.NOTHING
+            return Stated.KEPT, each
+    return Stated.NOTHING, None
 
 
 def put(editor: TemplateEditor, old: Written | None, name: str, value: str) -> bool:
