@@ -121,7 +121,8 @@ def _verdict(state: LinkState, answer: LinkAnswer, options: Options) -> tuple[Ve
 def _of_bad_copy(state: LinkState, answer: LinkAnswer, options: Options) -> Decision:
     why = f"archive-{state.copy.value}"
     may_replace = options.replace_deprecated_archives or state.copy is not CopyStanding.DEPRECATED
-    if answer.copies is CopyState.FOUND and may_replace and not state.is_obsolete:
+    may_convert = options.convert_obsolete_archive_templates or not state.is_obsolete
+    if answer.copies is CopyState.FOUND and may_replace and may_convert:
         return Decision(RepairAction.REPLACE_COPY, why)
     return _nothing(why)
 

@@ -41,7 +41,7 @@ class ArchiveMark:
     renamed: ParameterNode | None = None
     """The parameter that names the copy of a service that is deprecated, in the place of the settings' own."""
     is_open: bool = False
-    """It says in no way at all which copy it means, such as by ``wayback=*``."""
+    """It leads to no copy: by ``wayback=*``, or by another archive's address where only a moment is named."""
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Final
 
-from weboid.bot.archived import is_same_link, original_in, wayback_copy
+from weboid.bot.archived import is_same_link, is_wayback, original_in, wayback_copy
 from weboid.bot.exclusion import is_ignored
 from weboid.bot.links import ArchiveMark, LinkForm, MarkOwners, RepairableLink
 from weboid.core.wikitext.citations import Citation, citations_of, name_key, name_keys, written
@@ -191,7 +191,7 @@ def _archive_mark(
         url = _value(wikitext, node, (names["url"], *settings.archive_template.url))
         stamp = _value(wikitext, node, (names["stamp"],))
     if (inner := original_in(url)) is not None:
-        return ArchiveMark(node, url, inner, obsolete)
+        return ArchiveMark(node, url, inner, obsolete, is_open=obsolete is None and not is_wayback(url))
     copy = wayback_copy(stamp, url)
     if copy is None and obsolete is None and not stamp:
         for parameter in node.parameters:

@@ -270,10 +270,10 @@ def _flaw(writing: Writing, address: str, dated: Written | None, *, is_dated: bo
 
 def _standing_of_mark(link: RepairableLink, answers: KnownLinks, now: datetime) -> CopyStanding:
     mark = link.archives[0]
-    if mark.address is None:
-        # It may name its copy in a way that the settings do not know: some copy it is.
-        return CopyStanding.INVALID if mark.is_open else CopyStanding.GOOD
-    return standing_of(mark.address, link.url, answers, now)
+    # It may name its copy in a way that the settings do not know; a citation can name those of all archives.
+    standing = CopyStanding.GOOD if mark.address is None else standing_of(mark.address, link.url, answers, now)
+    is_none = mark.is_open and (mark.address is None or link.citation is None)
+    return CopyStanding.INVALID if is_none and standing is CopyStanding.GOOD else standing
 
 
 def _state_of_citation(writing: Writing, link: RepairableLink, citation: Citation, answers: KnownLinks) -> LinkState:

@@ -214,9 +214,7 @@ def _is_by_bot(writing: Writing, tag: TemplateNode) -> bool:
 
 def tagged_by(writing: Writing, link: RepairableLink) -> Tagged:
     """The author of a link's dead tags."""
-    tags = list(link.dead_tags)
-    if link.kind is LinkForm.DEAD_TAG and link.template is not None:
-        tags.append(link.template)
+    tags = [*link.dead_tags, *([link.template] if link.kind is LinkForm.DEAD_TAG and link.template else [])]
     if not tags:
         return Tagged.NOBODY
     return Tagged.BOT if all(_is_by_bot(writing, tag) for tag in tags) else Tagged.PERSON
