@@ -29,7 +29,7 @@ _IN_ADDRESS: Final = re.compile(r"://|\[//")
 _GOES_ON: Final = re.compile(r"(?:\w/|\[(?:<!--(?:(?!-->).)*+-->)++)$", re.DOTALL)
 """Before an address that ends another one without a scheme, or that is in brackets which hold a comment, too."""
 _LONGEST_COMMENT: Final = 300
-_ASIDE: Final = frozenset({"date", "bot", "archivebot", "archiv-bot", "fix-attempted", "checked", "inline"})
+_ASIDE: Final = frozenset({"bot", "archivebot", "archiv-bot", "fix-attempted", "checked", "inline"})
 """Parameters of a dead tag that say something of the tag, not of the document."""
 _EDITABLE: Final = frozenset({Enclosure.TEXT, Enclosure.CAPTION})
 
@@ -212,7 +212,8 @@ def _names_no_copy(wikitext: Wikitext, node: TemplateNode, settings: WikiSetting
 
 def says_more(wikitext: Wikitext, node: TemplateNode, tag: DeadTag) -> bool:
     """True if a dead tag says more of the document than its address and its title."""
-    known = {*pattern_parameters(tag.write).values(), *tag.url, *tag.text, *tag.permanent, *_ASIDE}
+    names = pattern_parameters(tag.write)
+    known = {*names.values(), names.get("date", "date"), *tag.url, *tag.text, *tag.permanent, *_ASIDE}
     return any(each.name not in known and wikitext.value_of(each) for each in node.parameters)
 
 
