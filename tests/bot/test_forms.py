@@ -4,7 +4,7 @@ import json
 from functools import reduce
 
 import pytest
-from support.repairs import COPY, NOW, URL, known, repaired
+from support.repairs import COPY, NOW, URL, known, repaired, settings_of
 
 from weboid.assets import toml_next_to
 from weboid.bot.repair import repair
@@ -63,6 +63,11 @@ def test_an_archive_template_keeps_its_one_day_whatever_its_parameter_is_called(
 def test_a_copy_with_an_equals_sign_takes_no_place_without_a_name() -> None:
     before = f"[{URL}?a=1 A] {{{{Webarchive|https://archive.today/AbCdE|7 مايو 2012}}}}"
     assert in_arabic(before, f"{URL}?a=1") == before
+
+
+def test_an_archive_template_whose_address_has_a_comment_in_it_is_left_alone() -> None:
+    before = f"[{URL} A] {{{{Wayback|url=https://web.archive.org/<!-- x -->web/*/{URL}}}}}"
+    assert repair(before, settings_of("ptwiki"), known(), now=NOW).left == ((URL, "not-writable"),)
 
 
 def test_an_archive_template_within_a_citation_gives_its_copy_to_it() -> None:

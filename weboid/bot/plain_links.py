@@ -155,9 +155,9 @@ def _restamped(writing: Writing, mark: ArchiveMark, name: str, copy: KnownCopy) 
     if not is_wayback(copy.address):
         return []
     editor, stamp = TemplateEditor(writing.wikitext.text, mark.template), f"{stamp_of(copy.taken):014}"
-    for each in mark.template.parameters:
-        if mark.url is not None and writing.wikitext.value_of(each) == mark.address:
-            editor.set(each, in_parameter(mark.url))
+    own = [each for each in mark.template.parameters if writing.wikitext.value_of(each) == mark.address]
+    if mark.url is not None and not all(editor.set(each, in_parameter(mark.url)) for each in own):
+        return []
     if mark.renamed is None:
         old = written(writing.wikitext, mark.template, (name,))
         return list(editor.edits()) if put(editor, old, name, stamp) else []
