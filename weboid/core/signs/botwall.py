@@ -42,12 +42,12 @@ _OWN_TITLES: Final = phrases("attention required cloudflare|please wait cloudfla
 class Vendor(Struct, frozen=True, forbid_unknown_fields=True):
     """The signs by which one vendor's walls are recognised; any one of them is enough.
 
-    `headers` are (name, part of the value in lower case) that only a wall has; `guarding` ones are in all answers of
-    a guarded host, so they count only with a refusal code. `ends` are parts of the URL to which a visitor is
-    redirected. All others are bytes of the body in lower case. `unique` ones are the beginning of an element with its
-    quotation marks, which neither a text nor JSON can hold: no other document has them, however long it is. `marks`
-    stand in tags and scripts, `sayings` in the text; both count in short documents only. `refusals` count only with a
-    refusal code, for living pages of guarded hosts have them, too.
+    `headers` are (name, part of the value in lower case) that only a wall has; `guarding` ones are in all answers of a
+    guarded host, so they count only with a refusal code. `ends` are parts of the URL to which a visitor is redirected,
+    with ``//`` the beginning of a host below another. All others are bytes of the body in lower case. `unique` ones are
+    the beginning of an element with its quotation marks, which neither a text nor JSON can hold: no other document has
+    them, however long it is. `marks` stand in tags and scripts, `sayings` in the text; both count in short documents
+    only. `refusals` count only with a refusal code, for living pages of guarded hosts have them, too.
     """
 
     name: str
@@ -108,14 +108,14 @@ def wall_by_headers(code: int, headers: Mapping[str, str], final: str) -> Suspic
     names = all_vendors.any_header if guards else all_vendors.headers
     if headers.keys().isdisjoint(names) and not all_vendors.ends.search(final.lower()):
         return None
-    parts = urlsplit(final)
-    place = f"//{parts.netloc}{parts.path}".lower()
+    _, host, path, *_ = urlsplit(final.lower())
+    place, site = f"{host}{path}", f"//{host.rpartition('.')[0]}"
     for vendor in walls().vendor:
         signs = vendor.headers + vendor.guarding if guards else vendor.headers
         for name, part in signs:
             if name in headers and part in headers[name].lower():
                 return _wall(vendor.name, f"header:{name}")
-        if any(end in place for end in vendor.ends):
+        if any(site.startswith(end) if end.startswith("//") else end in place for end in vendor.ends):
             return _wall(vendor.name, "redirect")
     return None
 
