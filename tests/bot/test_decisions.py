@@ -25,6 +25,7 @@ _OTHER = _ARCHIVED.replace(COPY, COPY.replace("history", "another"))
 _SAVED = _ARCHIVED.replace(COPY, f"https://web.archive.org/save/{URL}")
 _CHOSEN = _ARCHIVED.replace(COPY, "https://clips.example.com/4711")
 _WAYBACK = f"{{{{Wayback|url={URL}|date=20120507093011}}}}"
+_LISTED = f"{{{{Wayback|url=https://web.archive.org/web/*/{URL}}}}}"
 
 
 _NESTED = f"https://web.archive.org/web/20190101000000/{COPY}"
@@ -70,6 +71,8 @@ ROWS = (
     Row("D6", _SAVED.replace("web.archive.org/save/", "archive.org/wayback/available?url="), _ARCHIVED),
     Row("D6", _OTHER, _ARCHIVED),
     Row("D6", _CHOSEN, "="),
+    Row("D6", f"{_BRACKETED} {_LISTED}", f"{_BRACKETED} {_WEBARCHIVE}"),
+    Row("D6", f"{_BRACKETED} {_LISTED}", "=", options={"convert_obsolete_archive_templates": False}),
     Row("D6", _ARCHIVED.replace(COPY, URL), _ARCHIVED),
     Row("D7", _LIVING, _ARCHIVED),
     Row("D7", _ARCHIVED.replace("|url-status=dead", ""), "="),
