@@ -1,9 +1,12 @@
 """Spam lists as a wiki gives them (L-3)."""
 
+import json
+
 import aiohttp
 import pytest
 from support.wikireplay import exchange, open_wiki_replay, page_content
 
+from weboid.core.url.spam_lines import BLOCKED
 from weboid.errors import SourceError
 from weboid.wiki.action import ActionApi, ApiPatience
 from weboid.wiki.spamlist import DOMAINS_TITLE, ListTexts, fetch_global_list, fetch_local_lists
@@ -16,17 +19,21 @@ NO_DOMAINS = page_content(DOMAINS_TITLE, None)
 
 
 async def test_both_lists_are_fetched_and_a_missing_page_is_an_empty_one(session: aiohttp.ClientSession) -> None:
-    domains = page_content(DOMAINS_TITLE, '[{"domain": " Evil.Com"}, {"notes": "y"}, {"domain": "a\\nb"}]')
+    names = [" Evil.Com", "https://b.org/x", "müller.de", "com", "7", "2.7", "a\nb", 5]
+    items = [*({"domain": name, "notes": "n"} for name in names), {"notes": "y"}, "c.org", None]
+    domains = page_content(DOMAINS_TITLE, json.dumps(dict(enumerate(items))))
     pages = [page_content(BLACK, "bad\\.com"), domains, page_content(WHITE, "good\\.com # ä")]
     async with open_wiki_replay(pages) as replay:
         api = ActionApi(replay.url, session, "Weboid-test", QUICK)
-        assert await fetch_local_lists(api) == ListTexts("bad\\.com\n@evil.com", "good\\.com # ä")
+        blocked = "\n".join(BLOCKED + host for host in ("evil.com", "b.org", "xn--mller-kva.de"))
+        assert await fetch_local_lists(api) == ListTexts(f"bad\\.com\n{blocked}", "good\\.com # ä")
         assert not replay.unknown
     async with open_wiki_replay([page_content(BLACK, None), NO_DOMAINS, page_content(WHITE, None)]) as replay:
         assert await fetch_local_lists(ActionApi(replay.url, session, "Weboid-test", QUICK)) == ListTexts("", "")
-    async with open_wiki_replay([page_content(BLACK, None), page_content(DOMAINS_TITLE, "{7")]) as replay:
-        with pytest.raises(SourceError, match="is no list of domains"):
-            await fetch_local_lists(ActionApi(replay.url, session, "Weboid-test", QUICK))
+    for text in ("{7", '"a.com"'):
+        async with open_wiki_replay([page_content(BLACK, None), page_content(DOMAINS_TITLE, text)]) as replay:
+            with pytest.raises(SourceError, match="is no list of domains"):
+                await fetch_local_lists(ActionApi(replay.url, session, "Weboid-test", QUICK))
 
 
 async def test_the_list_of_a_farm_has_a_title_of_its_own_and_none_is_read_without_end(
