@@ -5,13 +5,14 @@ import json
 import random
 import re
 import tracemalloc
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.shared import shared
 
-from weboid.core.url.spam_lines import MAX_LINE, MAX_LINES, MAX_LIST, MAX_REPORTED, SpamFilter, parse_lines
+from weboid.core.url.spam_lines import BLOCKED, MAX_LINE, MAX_LINES, MAX_LIST, MAX_REPORTED, SpamFilter, parse_lines
 
 
 def spam(*black: str, white: tuple[str, ...] = ()) -> SpamFilter:
@@ -59,10 +60,15 @@ def test_any_form_of_a_url_makes_it_spam_and_what_is_no_punycode_stays_as_it_is(
 
 
 def test_a_blocked_domain_is_spam_with_all_below_it_and_nothing_next_to_it() -> None:
-    spam = SpamFilter(parse_lines("@evil.com\n@müller.de\n@x.co").usable, ["evil"], base=SpamFilter(["@base.org"]))
+    lines = [BLOCKED + host for host in ("evil.com", "müller.de", "x.co")]
+    spam = SpamFilter(parse_lines("\n".join(lines)).usable, ["evil"], base=SpamFilter([f"{BLOCKED}base.org"]))
     inside = ("http://evil.com/", "ftp://a.evil.com:81/x", "http://xn--mller-kva.de/", "https://www.base.org/")
     outside = ("http://my-evil.com/", "http://evil.com.net/", "http://x.co.uk/", "http://a.de/http://evil.com/")
     assert [spam.is_spam(url) for url in inside + outside] == [True] * 4 + [False] * 4
+    assert [SpamFilter(["@com"]).is_spam(url) for url in ("http://a.com/", "http://x@com.net/")] == [False, True]
+    begun = process_time()
+    assert not any(spam.is_spam(f"http://h{number}.org?" + "." * 7_900) for number in range(10))
+    assert process_time() - begun < 1
 
 
 def test_a_white_line_takes_away_what_it_matches_and_nothing_more() -> None:

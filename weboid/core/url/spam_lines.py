@@ -22,8 +22,8 @@ MAX_LINE: Final = 4_096  # bytes; MediaWiki joins lines into expressions of this
 MAX_REPORTED: Final = 1_000
 """Unusable lines that are reported one by one."""
 
-BLOCKED: Final = "@"
-"""The beginning of a line that is no expression, but a domain which is spam with all that is below it."""
+BLOCKED: Final = "\x01"
+"""The beginning of a line that is no expression, but a domain which is spam with all below it: on no page of a wiki."""
 
 _HOST: Final = re.compile(r"(?<=//)[A-Za-z0-9._-]+")
 _LINE_MEMORY: Final = 64 << 10
@@ -119,8 +119,10 @@ class SpamFilter:
         return bool(self) and any(self._is_blocked(text) or self._matches(text) for text in _texts(forms))
 
     def _is_blocked(self, text: bytes) -> bool:
-        """As in MediaWiki, white lines change nothing for these."""
-        labels = text.partition(b"//")[2].partition(b"/")[0].partition(b":")[0].split(b".") if self._blocked else []
+        """As in MediaWiki, white lines change nothing for these. No host is as long as what is read."""
+        labels = (
+            text.partition(b"//")[2][:300].partition(b"/")[0].partition(b":")[0].split(b".") if self._blocked else []
+        )
         return any(b".".join(labels[first:]) in self._blocked for first in range(len(labels)))
 
     def _matches(self, text: bytes) -> bool:
