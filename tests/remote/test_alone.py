@@ -117,7 +117,12 @@ async def test_without_another_crawler_it_counts_fourteen_days_after_the_alarm(s
     for day in (*OF_PAGES, *range(114, 128)):
         await scene.report(day, LOST)
     assert await scene.dead() == {*URLS[:4], *SMALL}  # two more within the next week
+    # An alarm of long ago says nothing: it begins anew.
+    await scene.wiki.rows("UPDATE alarm SET since = 107 RETURNING 1")
     await scene.report(128, LOST)
+    assert await scene.dead() == {*URLS[:4], *SMALL}
+    assert await scene.alarms() == [("one-crawler", "big.demo", 128)]
+    await scene.report(142, LOST)
     assert await scene.dead() == {*URLS, *SMALL}
     assert await scene.alarms() == []
 

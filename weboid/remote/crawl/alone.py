@@ -17,7 +17,7 @@ from weboid.store.db.rows import HostKey
 from weboid.store.db.statements import Connection
 from weboid.store.results.record import Checked
 from weboid.store.schedule.second_look import list_looks, record_look
-from weboid.store.upkeep.alarm import AlarmKind, find_since, lower_alarm, raise_alarm
+from weboid.store.upkeep.alarm import AlarmKind, find_since, lower_alarm, lower_before, raise_alarm
 from weboid.store.urls.check import count_died
 from weboid.store.urls.url import list_much_used, list_some
 
@@ -55,6 +55,7 @@ async def unconfirmed(
         died = len(urls.get(host, ())) and await count_died(conn, host, day - _WEEK, limit=MANY_DEAD)
         beyond = urls.get(host, [])[MANY_DEAD - died :]
         looks = await list_looks(conn, place, beyond)
+        await lower_before(conn, AlarmKind.ONE_CRAWLER, day - KEPT_DAYS + 1)
         since = await find_since(conn, AlarmKind.ONE_CRAWLER, names[host])
         is_over = since is not None and since <= day - ALONE_DAYS
         if open_urls := {key for key in beyond if not _holds(looks.get(key, set()) - {None}, is_over=is_over)}:
