@@ -228,11 +228,25 @@ async def test_the_stream_of_categories_is_asked_if_trees_are(database: str, mon
     assert one.server.begins[-1].startswith("2026-11-20T12:20:00")
 
 
-async def test_streams_that_the_server_has_no_longer_stop_no_others(database: str) -> None:
+async def test_streams_that_the_server_has_no_longer_stop_no_others(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gone = Turn(400, raw=b'{"detail": "Invalid streams: mediawiki.page-create,other"}')
     async with chain(database, PAGES, some_events(6), gone, STAY) as one:
         await one.follow(6)
         assert one.server.site.asked[-1].target.endswith(NAMES.removeprefix("mediawiki.page-create,"))
+        monkeypatch.setattr(following_module, "_LOOK_S", 0.0)
+        monkeypatch.setattr(following_module, "_GONE_S", 0.0)
+        one.server.turns[:] = [gone, STAY]
+        asked = one.server.site.asked = []
+        running = asyncio.create_task(one.follower().run())
+
+        async def is_asked_for_again() -> bool:
+            return [NAMES in each.target for each in asked] == [True, False, True]
+
+        await until(is_asked_for_again)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
         one.server.turns[:] = [Turn(400, raw=b"Invalid streams: " + NAMES.encode())]
         with pytest.raises(SourceError, match="has no stream mediawiki"):
             await one.follower().run()

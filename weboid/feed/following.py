@@ -26,6 +26,8 @@ CATEGORIES: Final = "categories"
 
 _LOOK_S: Final = 900.0
 """The interval at which it is decided again which streams are worth following."""
+_GONE_S: Final = 3_600.0
+"""How long a stream that the server does not have is not asked for."""
 
 
 @dataclass(eq=False)
@@ -48,6 +50,7 @@ class Following:
     def __post_init__(self) -> None:
         self._position: tuple[str, str] | None = None
         self.done = Applied()
+        self._there = self.streams
 
     async def run(self, *, once: bool = False) -> Applied:
         """Follows without end; with `once` until an event is newer than the call, or the server ends the stream.
@@ -62,10 +65,10 @@ class Following:
                     return self.done
                 log.info("other streams are worth following now")
             except UnknownStreams as unknown:
-                left = Streams(tuple(each for each in self.streams.all if each.name not in unknown.names))
-                if left == self.streams or not left.worthwhile(()).all:
+                left = Streams(tuple(each for each in self._there.all if each.name not in unknown.names))
+                if left == self._there or not left.worthwhile(()).all:
                     raise
-                self.streams = left
+                self._there = left
                 log.warning("%s; the other streams are followed without", unknown)
 
     async def _follow(self, called: datetime | None) -> bool:
@@ -74,7 +77,7 @@ class Following:
         stream = self.open_stream(streams.names)
         begin = await self.again(partial(self._begin, streams.names))
         loop = asyncio.get_running_loop()
-        looked = loop.time()
+        begun = looked = loop.time()
         async with aclosing(stream.batches(begin, once=called is not None)) as batches:
             async for batch in batches:
                 if batch:
@@ -84,12 +87,14 @@ class Following:
                     return True
                 if loop.time() - looked >= _LOOK_S:
                     looked = loop.time()
+                    if looked - begun >= _GONE_S:
+                        self._there = self.streams
                     if (await self.again(self._worthwhile)).names != streams.names:
                         return False
         return True
 
     async def _worthwhile(self) -> Streams:
-        return self.streams.worthwhile({CATEGORIES} if await self.core.streams.has_category() else ())
+        return self._there.worthwhile({CATEGORIES} if await self.core.streams.has_category() else ())
 
     async def _begin(self, names: str) -> StreamStart:
         position = await self.core.streams.find_position(names)
