@@ -62,8 +62,9 @@ function mark( element, link, { onOpen } ) {
 	const next = element.nextSibling;
 	if (
 		( placed.get( element ) || [] ).some( ( each ) => each.isConnected ) ||
-		// Of content that another gadget has made anew from its HTML.
-		next instanceof Element && next.matches( '.weboid-place, .weboid-file' )
+		// Of content that another gadget has made anew from its HTML; wikitext makes no button.
+		next instanceof Element &&
+			( next.matches( '.weboid-place' ) ? next.querySelector( 'button' ) : next.matches( '.weboid-file' ) )
 	) {
 		return;
 	}

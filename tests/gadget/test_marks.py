@@ -46,7 +46,9 @@ async def test_days_are_written_as_the_language_does_or_in_iso_form(page: Page) 
 async def test_marking_twice_marks_once(page: Page) -> None:
     await load_page(page, _THREE, **preferring(summary=True))
     # At last in the same content, which another gadget has made anew from its HTML.
-    for change in ("0", "0", "document.querySelector( 'main' ).innerHTML += ''"):
+    # A place that is of the page's own wikitext, without a button, keeps nothing away.
+    own = "document.querySelector( 'a' ).insertAdjacentHTML( 'afterend', '<span class=weboid-place></span>' )"
+    for change in (own, "0", "document.querySelector( 'main' ).innerHTML += ''"):
         await page.evaluate(change)
         await page.evaluate(_MARK, [[DEAD, _FILE], DAY])
         await page.evaluate("link => require( './marks.js' ).summary( document.body, [ link ] )", DEAD)
