@@ -132,7 +132,7 @@ class LinkLookup:
                 settings = linked.settings
                 for page, urls in linked.spam.items():
                     spam[page] = {**spam[page], **urls}
-            shown = sorted(working & _shown_keys(links, spam, settings)) if working else []
+            shown = sorted(working & _shown_keys(links, spam, settings, working))
             for some in batches(shown, _AT_ONCE):
                 linked = await find_linked(conn, some, wiki, (), Extent.ALL)
                 known |= linked.urls
@@ -144,22 +144,27 @@ class LinkLookup:
                 settings = await find_settings(conn, wiki)
         if is_stored:
             links = await in_slices(_stored_links(selected, known))
-            working -= _shown_keys(links, spam, settings)
+            working -= _shown_keys(links, spam, settings, working)
         rows_of = None if is_stored and not keys else rows
         return LookedUp(selected, names, links, known, working, spam, hints, settings, copies, rows_of, is_late)
 
 
-def _shown_keys(links: LinksByPage, spam: Mapping[int, Mapping[UrlKey, str]], settings: OfWiki) -> set[UrlKey | None]:
-    """The keys of links that may be more than counted although their URLs work."""
+def _shown_keys(
+    links: LinksByPage, spam: Mapping[int, Mapping[UrlKey, str]], settings: OfWiki, working: Set[UrlKey]
+) -> set[UrlKey | None]:
+    """The keys of links that may be more than counted although their URLs are among the working ones."""
     watched, spam_keys = UrlClass.WATCHED, set(chain.from_iterable(spam.values()))
     listed = settings.links if settings.links.permadead else None
     return {
         key
         for link, _, key in chain.from_iterable(links.values())
-        if link.note
-        or link.kind is not watched
-        or key in spam_keys
-        or (listed and link.url and PERMADEAD in listed.flags_of(link.url))
+        if key in working
+        and (
+            link.note
+            or link.kind is not watched
+            or key in spam_keys
+            or (listed and link.url and PERMADEAD in listed.flags_of(link.url))
+        )
     }
 
 
