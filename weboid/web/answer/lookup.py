@@ -154,17 +154,12 @@ def _shown_keys(
 ) -> set[UrlKey | None]:
     """The keys of links that may be more than counted although their URLs are among the working ones."""
     watched, spam_keys = UrlClass.WATCHED, set(chain.from_iterable(spam.values()))
-    listed = settings.links if settings.links.permadead else None
+    flags_of = settings.links.flags_of if settings.links.permadead else None
     return {
         key
-        for link, _, key in chain.from_iterable(links.values())
+        for (_, kind, url, _, note), _, key in chain.from_iterable(links.values())
         if key in working
-        and (
-            link.note
-            or link.kind is not watched
-            or key in spam_keys
-            or (listed and link.url and PERMADEAD in listed.flags_of(link.url))
-        )
+        and (note or kind is not watched or key in spam_keys or (flags_of and url and PERMADEAD in flags_of(url)))
     }
 
 
