@@ -7,12 +7,14 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 from support.commands import Place, open_place
 from support.misbehaving import Zone, head_only, name_server, reply, serve
 
 from weboid.checking.checker import Checker, CheckResult
 from weboid.cli.check import show
 from weboid.cli.checking import checked
+from weboid.cli.terminal.console import print_table
 from weboid.config import load_config
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.url.farms import farm_named
@@ -69,20 +71,14 @@ async def test_a_round_without_network_is_an_alarm_that_the_next_good_one_lowers
 
 
 @pytest.mark.parametrize(
-    ("urls", "options", "status"),
-    [
-        (["/ok"], ["--fail"], 0),
-        (["/ok", "/gone"], ["--fail"], 1),
-        (["/ok", "/gone"], [], 0),
-        (["http://[x"], ["--fail"], 1),
-    ],
+    ("words", "status"), [("--fail /ok", 0), ("--fail /ok /gone", 1), ("/ok /gone", 0), ("--fail http://[x", 1)]
 )
-async def test_a_dead_link_is_a_failure_where_that_is_asked(
-    tmp_path: Path, urls: list[str], options: list[str], status: int
-) -> None:
+async def test_a_dead_link_is_a_failure_where_that_is_asked(tmp_path: Path, words: str, status: int) -> None:
     async with serve(lambda asked: reply(404 if asked.target.endswith("gone") else 200)) as site:
         place = Place(tmp_path, environ={"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CRAWL_DELAY": "0"})
-        ran = await place.run("check", "--quick", *options, *(site.url(url) if url[0] == "/" else url for url in urls))
+        ran = await place.run(
+            "check", "--quick", *(site.url(each) if each[0] == "/" else each for each in words.split())
+        )
     assert ran.status == status
 
 
@@ -122,3 +118,10 @@ async def test_an_error_at_one_url_has_a_line_and_a_status_and_the_others_are_ch
     else:
         assert output.out.count("working") == 2
         assert "RecursionError" in output.out
+
+
+async def test_in_a_pipe_a_row_is_a_line_that_no_longer_one_pads(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = given("working http://a.demo/", f"dead {'x' * 12_000}\n→_y")
+    rows = ([Text(cell) for cell in line.split(" ")] async for line in lines)
+    await print_table({"Outcome": "left", "URL": "left"}, rows, "checking")
+    assert capsys.readouterr().out == f"Outcome\tURL\nworking\thttp://a.demo/\ndead\t{'x' * 12_000}  →_y\n"

@@ -4,12 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 
 import click
-from rich.table import Table
 from rich.text import Text
 
 from weboid.cli.processes.process import run_async
 from weboid.cli.terminal.arguments import urls_of
-from weboid.cli.terminal.console import print_json_lines, result_console, styled
+from weboid.cli.terminal.console import print_json_lines, print_rows, styled
 from weboid.cli.terminal.escape import plain
 from weboid.config import Config
 from weboid.core.archive.addresses import stamp_of
@@ -47,12 +46,8 @@ def _json_line(link: Classified) -> dict[str, object]:
 
 
 async def _print_table(links: AsyncIterator[Classified]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for heading in ("Class", "Reason", "Normal form"):
-        table.add_column(heading, overflow="fold")
-    async for link in links:
-        table.add_row(styled(link.kind), Text(link.reason or ""), Text(plain(link.url or link.given)))
-    result_console().print(table)
+    rows = [(styled(link.kind), Text(link.reason or ""), Text(plain(link.url or link.given))) async for link in links]
+    print_rows(dict.fromkeys(("Class", "Reason", "Normal form"), "left"), rows)
 
 
 def _archive(url: Url | None) -> dict[str, str | None] | None:

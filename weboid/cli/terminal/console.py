@@ -25,7 +25,6 @@ _STYLES: Final = {
     "dead": "bold red",
     "invalid": "magenta",
 }
-_PIPE_CHARACTERS: Final = 10_000
 _LEVELS: Final = {"red": logging.ERROR, "yellow": logging.WARNING}
 
 
@@ -103,20 +102,26 @@ async def print_json_lines(lines: AsyncIterator[Mapping[str, Any]]) -> None:
 
 async def print_table(headings: Mapping[str, JustifyMethod], rows: AsyncIterator[Sequence[Text]], task: str) -> None:
     """Prints a table with these headings, each with its justification, once all rows have come; until then a bar."""
-    table = Table(box=None, pad_edge=False)
-    for heading, justify in headings.items():
-        table.add_column(heading, justify=justify, overflow="fold")
+    came = []
     with bar(ProcessConsole()) as shown:
         done = shown.add_task(task, total=None)
         async for row in rows:
-            table.add_row(*row)
+            came.append(row)
             shown.advance(done)
         shown.update(done, total=shown.tasks[0].completed)
-    result_console().print(table)
+    print_rows(headings, came)
 
 
-def result_console() -> Console:
-    """A console on standard output that folds no URL in a pipe or a file."""
+def print_rows(headings: Mapping[str, JustifyMethod], rows: Sequence[Sequence[Text]]) -> None:
+    """Prints a table; in a pipe or a file a row is a line with tabs, so that no URL is folded and none pads all."""
     console = Console()
-    console.width = console.width if console.is_terminal else _PIPE_CHARACTERS
-    return console
+    if not console.is_terminal:
+        for cells in (headings, *((cell.plain for cell in row) for row in rows)):
+            click.echo("\t".join(cells).replace("\n", "  "))
+        return
+    table = Table(box=None, pad_edge=False)
+    for heading, justify in headings.items():
+        table.add_column(heading, justify=justify, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
