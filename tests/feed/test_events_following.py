@@ -110,9 +110,8 @@ def some_events(count: int = 30) -> list[Any]:
             case 5:
                 events.append(change("delete", 10 + number % 12, minute))
             case _:
-                events.append(
-                    links_added(number % 10, [f"https://h{number}.sample.de/", "https://all.sample.de/"], minute)
-                )
+                urls = [f"https://h{number}.sample.de/", "https://all.sample.de/"]
+                events.append(links_added(number % 10, urls, minute))
     return events
 
 
@@ -218,11 +217,7 @@ async def test_the_stream_of_categories_is_asked_if_trees_are(database: str, mon
         await until(lambda: has_come_to(one, 0))
         assert "recentchange" not in one.server.site.asked[-1].target
         await one.stored.do(record_trees, one.stored.wiki.wiki, 1, {"Bridges": 0})
-
-        async def is_asked_for() -> bool:
-            return "recentchange" in one.server.site.asked[-1].target
-
-        await until(is_asked_for)
+        await until(lambda: asyncio.sleep(0, "recentchange" in one.server.site.asked[-1].target))
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
     assert one.server.begins[-1].startswith("2026-11-20T12:20:00")
@@ -240,11 +235,7 @@ async def test_streams_that_the_server_has_no_longer_stop_no_others(
         one.server.turns[:] = [gone, STAY]
         asked = one.server.site.asked = []
         running = asyncio.create_task(one.follower().run())
-
-        async def is_asked_for_again() -> bool:
-            return [NAMES in each.target for each in asked] == [True, False, True]
-
-        await until(is_asked_for_again)
+        await until(lambda: asyncio.sleep(0, [NAMES in each.target for each in asked] == [True, False, True]))
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         one.server.turns[:] = [Turn(400, raw=b"Invalid streams: " + NAMES.encode())]
@@ -276,17 +267,11 @@ async def test_recorded_events_change_exactly_the_pages_they_name(database: str)
         assert before.keys() - after.keys() == gone
         assert changed == gone | {63608061, 102113090}  # and those with added links
         async with one.stored.pool.connection() as conn:
-            waiting = {
-                page for wiki in one.wikis.values() for page, *_ in await list_pending(conn, wiki.wiki, END, 100)
-            }
+            pending = [await list_pending(conn, wiki.wiki, END, 100) for wiki in one.wikis.values()]
+        waiting = {page for each in pending for page, *_ in each}
         # Of the new, moved and edited ones those in namespace 0 or watched, and for certainty the gone ones.
         assert waiting == gone | {9052925, 504089, 8394444, 49988679} | {728, 114491269, 90146511}
-        assert {name: done.kinds[name] for name in ("created", "moved", "gone", "malformed", "unknown")} == {
-            "created": 3,
-            "moved": 3,
-            "gone": 4,
-            "malformed": 0,
-            "unknown": 0,
-        }
+        kinds = ("created", "moved", "gone", "malformed", "unknown")
+        assert [done.kinds[name] for name in kinds] == [3, 3, 4, 0, 0]
         urls = await one.stored.rows("SELECT count(*) FROM link WHERE page IN (63608061, 102113090)")
         assert urls == [(2 + 2 + 4,)]

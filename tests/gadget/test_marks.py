@@ -139,15 +139,9 @@ async def test_type_and_size_of_a_file_stand_behind_its_link_and_sort_no_table(p
 
 
 async def test_a_type_that_the_page_names_itself_is_not_named_again(page: Page) -> None:
-    naming = [
-        "<a href='#'>Report (PDF; 2 MB)</a>",
-        "<a href='#'>Report</a> <span class='cs1-format'>(PDF)</span>",
-        "<a href='#'>Report</a> (pdf)",
-    ]
-    others = [
-        "<a href='#'>Report on pdfs</a>",
-        "<a href='#'>Report</a>, which has nothing to do with the other one: PDF",
-    ]
+    link = "<a href='#'>Report</a>"
+    naming = ["<a href='#'>Report (PDF; 2 MB)</a>", f"{link} <span class='cs1-format'>(PDF)</span>", f"{link} (pdf)"]
+    others = ["<a href='#'>Report on pdfs</a>", f"{link}, which has nothing to do with the other one: PDF"]
     await load_page(page, "".join(f"<p>{text}</p>" for text in naming + others))
     await page.evaluate(_MARK, [[_FILE] * 5, DAY])
     named = "links => links.map(link => link.nextElementSibling?.className == 'weboid-file')"

@@ -12,8 +12,6 @@ from weboid.wiki.action import ActionApi, ApiPatience
 from weboid.wiki.spamlist import DOMAINS_TITLE, ListTexts, fetch_global_list, fetch_local_lists
 
 QUICK = ApiPatience(tries=2, timeout_s=5, first_pause_s=0.001, longest_pause_s=0.1, answer_mib=1)
-
-
 BLACK, WHITE = "MediaWiki:Spam-blacklist", "MediaWiki:Spam-whitelist"
 NO_DOMAINS = page_content(DOMAINS_TITLE, None)
 

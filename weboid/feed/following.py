@@ -87,8 +87,7 @@ class Following:
                     return True
                 if loop.time() - looked >= _LOOK_S:
                     looked = loop.time()
-                    if looked - begun >= _GONE_S:
-                        self._there = self.streams
+                    self._there = self.streams if looked - begun >= _GONE_S else self._there
                     if (await self.again(self._worthwhile)).names != streams.names:
                         return False
         return True

@@ -6,14 +6,11 @@ an error, so that no list is taken as empty because a wiki could not answer.
 
 import asyncio
 import json
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from weboid.core.url.hosts import InvalidUrl
+from weboid.core.url.classify import classify
 from weboid.core.url.spam_lines import BLOCKED
-from weboid.core.url.urls import parse
 from weboid.errors import SourceError
 from weboid.wiki.action import ActionApi
 
@@ -37,21 +34,21 @@ async def fetch_local_lists(api: ActionApi) -> ListTexts:
     """A wiki's own lists, the black one with its blocked domains. Raises SourceError."""
     black, listed = await fetch_text(api, BLACK_TITLE), await fetch_text(api, DOMAINS_TITLE)
     try:
-        hosts = await asyncio.to_thread(lambda: [*_blocked_hosts(listed or "[]")])
+        hosts = await asyncio.to_thread(_blocked_hosts, listed or "[]")
     except (ValueError, RecursionError) as error:
         raise SourceError(f"{api.url}: {DOMAINS_TITLE} is no list of domains; the one before stays in force") from error
     return ListTexts("\n".join([black, *(BLOCKED + host for host in hosts)]), await fetch_text(api, WHITE_TITLE))
 
 
-def _blocked_hosts(listed: str) -> Iterator[str]:
+def _blocked_hosts(listed: str) -> list[str]:
     """As MediaWiki reads them: a URL's host, and nothing without a dot. Raises ValueError, RecursionError."""
     items = json.loads(listed)
-    if not isinstance(items, list | dict):
+    items = [*items.values()] if isinstance(items, dict) else items
+    if not isinstance(items, list):
         raise ValueError("neither a list nor an object")
-    for item in items.values() if isinstance(items, dict) else items:
-        name = str(item.get("domain", "")).strip() if isinstance(item, dict) else ""
-        with suppress(InvalidUrl):
-            yield parse(name if "//" in name else f"https://{name}").host
+    names = (str(each.get("domain", "")).strip() for each in items if isinstance(each, dict))
+    urls = (classify(name if "//" in name else f"https://{name}", None).url for name in names)
+    return [url.host for url in urls if url]
 
 
 async def fetch_global_list(api: ActionApi, title: str = GLOBAL_TITLE) -> ListTexts:

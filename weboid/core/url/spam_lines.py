@@ -120,8 +120,7 @@ class SpamFilter:
 
     def _is_blocked(self, text: bytes) -> bool:
         """As in MediaWiki, white lines change nothing for these. No host is as long as what is read."""
-        host = text.partition(b"//")[2][:300].partition(b"/")[0].partition(b":")[0] if self._blocked else b""
-        labels = host.split(b".")
+        labels = re.split(b"[/:]", text.partition(b"//")[2][:300])[0].split(b".") if self._blocked else []
         return any(b".".join(labels[first:]) in self._blocked for first in range(len(labels)))
 
     def _matches(self, text: bytes) -> bool:
