@@ -132,7 +132,7 @@ class LinkLookup:
                 settings = linked.settings
                 for page, urls in linked.spam.items():
                     spam[page] = {**spam[page], **urls}
-            shown = sorted(working & _shown_keys(links, spam, settings, working))
+            shown = sorted(working & _shown_keys(links, spam, settings, working)) if working else []
             for some in batches(shown, _AT_ONCE):
                 linked = await find_linked(conn, some, wiki, (), Extent.ALL)
                 known |= linked.urls
