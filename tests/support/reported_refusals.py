@@ -255,8 +255,7 @@ DEAD: list[DeadRow] = [
         "The mill", "This page has been deleted. Its log follows. " + prose(99)))}, reply(404)), Reason.NOT_FOUND),
     ("a 404 of a part of the site", lambda asked: reply(301, "Location: /forum2/mill.html") if asked.target == PATH
      else sent(asked, reply(404, body=ARTICLE if asked.target.startswith("/forum2/") else b"no")), Reason.NOT_FOUND),
-    ("a 404 in a coding, of other lengths", lambda asked: sent(asked, unread(404, 900 + asked.count)),
-     Reason.NOT_FOUND),
+    ("a 404 in a coding, of any length", lambda asked: sent(asked, unread(404, 900 + asked.count)), Reason.NOT_FOUND),
     ("a 410", only_here(reply(410, body=b"gone")), Reason.GONE),
     ("a 404 of Varnish itself: alphagov/govuk-cdn-config#107", only_here(reply(404, "Retry-After: 5")),
      Reason.NOT_FOUND),
