@@ -137,7 +137,7 @@ async def test_the_format_follows_accept(site: Site) -> None:
 async def test_words_are_in_the_language_named_never_in_the_browsers(site: Site) -> None:
     (link,) = links_of(await answer_to(site, f"{API}&pageid=1", Accept_Language="de"))
     assert link["summary"] == "dead for 3 weeks: The server reports that the page does not exist."
-    (link,) = links_of(await answer_to(site, f"{API}&pageid=1&lang=de"))
+    (link,) = links_of(await answer_to(site, f"{API}&pageid=%C2%A01%E3%80%80&lang=+de%0A"))
     assert link["summary"] == "tot seit 3 Wochen: Der Server meldet, dass es die Seite nicht gibt."
 
 

@@ -32,6 +32,8 @@ MOST_QUERY: Final = 4_000
 MOST_SHOWN: Final = 200
 """Characters of a URL or pattern in an error message."""
 
+_BLANKS: Final = "".join(char for char in map(chr, range(0x3001)) if char.isspace() and not "\x1c" <= char <= "\x1f")
+"""What keyboards and copying leave around a value; separators of files and records are none of it."""
 _ID: Final = re.compile(r"[1-9][0-9]{0,9}")
 _UNFIT_TITLE: Final = re.compile("[\x00-\x1f\x7f#<>\\[\\]{}|\ud800-\udfff\ufffd]")
 _MOST_TITLE: Final = 300
@@ -145,11 +147,12 @@ def parameters_of(query: Iterable[tuple[str, str]], length: int, names: Collecti
         raise Problem(414, "too-long")
     given: dict[str, str] = {}
     for name, value in query:
-        if name not in names or not value.strip():
+        text = value.strip(_BLANKS)
+        if name not in names or not text:
             continue
         if name in given:
             raise Problem(400, "twice", name)
-        given[name] = value.strip()
+        given[name] = text
     return given
 
 
