@@ -58,8 +58,8 @@ def test_a_vendors_page_header_or_redirect_is_a_wall_and_each_vendor_has_one() -
         seen = wall_by_headers(code, headers, URL)
         assert seen is not None, name
         assert seen.signals == (f"vendor:{name}", f"header:{next(iter(headers))}")
-    for name, final in ENDS:
-        seen = wall_by_headers(200, {}, final)
+    for name, final, code in ((*end, code) for end in ENDS for code in (200, 404, 500)):
+        seen = wall_by_headers(code, {}, final)
         assert seen is not None, name
         assert seen.signals == (f"vendor:{name}", "redirect")
     assert {name for name, *_ in [*PAGES, *HEADERS, *ENDS]} == {vendor.name for vendor in walls().vendor}

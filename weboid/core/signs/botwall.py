@@ -44,10 +44,11 @@ class Vendor(Struct, frozen=True, forbid_unknown_fields=True):
 
     `headers` are (name, part of the value in lower case) that only a wall has; `guarding` ones are in all answers of a
     guarded host, so they count only with a refusal code. `ends` are parts of the URL to which a visitor is redirected,
-    with ``//`` the beginning of a host below another. All others are bytes of the body in lower case. `unique` ones are
-    the beginning of an element with its quotation marks, which neither a text nor JSON can hold: no other document has
-    them, however long it is. `marks` stand in tags and scripts, `sayings` in the text; both count in short documents
-    only. `refusals` count only with a refusal code, for living pages of guarded hosts have them, too.
+    whatever code is sent there (some send 404), with ``//`` the beginning of a host below another. All others are bytes
+    of the body in lower case. `unique` ones are the beginning of an element with its quotation marks, which neither a
+    text nor JSON can hold: no other document has them, however long it is. `marks` stand in tags and scripts,
+    `sayings` in the text; both count in short documents only. `refusals` count only with a refusal code, for living
+    pages of guarded hosts have them, too.
     """
 
     name: str
@@ -101,18 +102,17 @@ def _shortcuts() -> _Shortcuts:
 
 def wall_by_headers(code: int, headers: Mapping[str, str], final: str) -> Suspicion | None:
     """The wall recognised by headers or by the final URL, None if there is none; `headers` have lower-case names."""
-    if code not in CODES:
-        return None
     guards = code in _REFUSALS and code != 401  # 401 is what the host behind the guard says of a login
     all_vendors = _shortcuts()
     names = all_vendors.any_header if guards else all_vendors.headers
-    if headers.keys().isdisjoint(names) and not all_vendors.ends.search(final.lower()):
+    is_named = code in CODES and not headers.keys().isdisjoint(names)
+    if not is_named and not all_vendors.ends.search(final.lower()):
         return None
     _, host, path, *_ = urlsplit(final.lower())
     place, site = f"{host}{path}", f"//{host.rpartition('.')[0]}"
     for vendor in walls().vendor:
         signs = vendor.headers + vendor.guarding if guards else vendor.headers
-        for name, part in signs:
+        for name, part in signs if is_named else ():
             if name in headers and part in headers[name].lower():
                 return _wall(vendor.name, f"header:{name}")
         if any(site.startswith(end) if end.startswith("//") else end in place for end in vendor.ends):
