@@ -29,8 +29,8 @@ def test_login_pages_are_known_by_their_address_and_others_are_none() -> None:
 def test_consent_pages_are_known_by_their_address_and_pages_about_consent_are_none() -> None:
     for url in [
         "https://consent.site.test/m?continue=http://site.test/", "https://myprivacy.publisher.test/consent?siteKey=1",
-        "https://guce.site.test/consent?x=1", "http://site.test/v2/collectConsent?sessionId=1",
-        "http://site.test/privacy-gate?x", "http://site.test/cookiewall/",
+        "https://guce.site.test/consent?x=1", "http://site.test/v2/collectConsent?x=1", "http://site.test/zustimmung?url=",
+        "http://site.test/privacy-gate?x", "http://site.test/cookiewall/", "https://choice.npr.test/index.html?origin=",
     ]:  # fmt: skip
         assert is_consent_url(url)
     for url in [ASKED, "http://site.test/consent-and-law", "http://site.test/age-of-consent.html"]:

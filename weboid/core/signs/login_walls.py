@@ -18,7 +18,7 @@ from weboid.core.signs.suspicion import Suspicion
 from weboid.core.signs.tables import table_of
 
 _LOGIN_HOST: Final = re.compile(r"(?:login|signin|sso|auth|idp|accounts|shibboleth|adfs|cas|wayf)\.")
-_CONSENT_HOSTS: Final = ("consent.", "cookieconsent.", "myprivacy.", "privacy-gate.", "guce.")
+_CONSENT_HOSTS: Final = ("consent.", "cookieconsent.", "myprivacy.", "privacy-gate.", "guce.", "choice.npr.")
 _WALL_WORDS: Final = 120
 
 
