@@ -57,13 +57,11 @@ def cookie_then_400(asked: Asked) -> Act:
     return sent(asked, reply(412, "Set-Cookie: k=1", body=SCRIPT))
 
 
-def moved_to_refusing(code: int, body: bytes = b"no") -> Script:
+def moved_to_refusing(code: int, body: bytes = b"no", host: str = "new.mill.demo") -> Script:
     def script(asked: Asked) -> Act:
-        if header(asked, "Host").startswith("new."):
-            return sent(asked, reply(code, body=body))
-        return (
-            reply(301, f"Location: {at(asked, 'new.mill.demo', PATH)}") if asked.target == PATH else sent(asked, HOME)
-        )
+        if header(asked, "Host").startswith(host):
+            return sent(asked, reply(code, body=body) if asked.target == PATH or host[:3] == "new" else HOME)
+        return reply(301, f"Location: {at(asked, host, PATH)}") if asked.target == PATH else sent(asked, HOME)
 
     return script
 
@@ -105,6 +103,7 @@ def unread(code: int, length: int) -> bytes:
     return reply(code, "Content-Encoding: br", body=bytes(length))
 
 
+APOLOGY: Final = "/apology_objects/abuse-detection-apology.html"
 ARTICLE: Final = page("The mill on the dam", prose(99))
 BANNED: Final = reply(200, body=b"User-agent: *\nDisallow: /", kind="text/plain")
 LIVING: Final = site({PATH: FINE, "/": HOME})
@@ -152,8 +151,7 @@ REFUSALS: list[Row] = [
     ("code-999 dkhamsing/awesome_bot#165", only_here(reply(999, body=b"<script>1</script>")), REFUSED),
     ("modsec-406 Ekultek/WhatWaf#683", everywhere(406, body=page("Not Acceptable!", "Mod_Security")), REFUSED),
     ("modsec-406-deep sphinx-doc/sphinx#6378", only_here(reply(406, body=b"Not Acceptable")), REFUSED),
-    ("cdn-406-incident Ekultek/WhatWaf#1473",
-     everywhere(406, body=page("Not Acceptable", "Incident 12-4711")), REFUSED),
+    ("cdn-406-incident Ekultek/WhatWaf#1473", everywhere(406, body=page("Not Acceptable", "Incident 4711")), REFUSED),
     ("tengine-405 Ekultek/WhatWaf#1256", everywhere(405, "Set-Cookie: acw_tc=1", body=b"<html>no</html>"), REFUSED),
     ("waf-405-captcha germondai/trawl#82", everywhere(405, "x-amzn-waf-action: captcha"), REFUSED),
     ("waf-405-captcha-deep a sibling", only_here(CAPTCHA), REFUSED),
@@ -163,9 +161,8 @@ REFUSALS: list[Row] = [
     ("challenge-202 nciefeiniu/wenshu#1", everywhere(202, "Set-Cookie: a=1", body=SCRIPT), NO_FAILURE),
     ("challenge-403 PhialsBasement/LibreCrawl#82",
      only_here(reply(403, body=page("Anti-Crawler Protection"))), REFUSED),
-    ("challenge-503 afollestad/nock-nock#52", everywhere(503, body=CHALLENGE), REFUSED),
-    ("challenge-504 sypets/brofix#289", everywhere(504, body=CHALLENGE), REFUSED),
-    ("challenge-429 a sibling", everywhere(429, body=CHALLENGE), REFUSED),
+    *((f"challenge-{code} {where}", everywhere(code, body=CHALLENGE), REFUSED) for code, where in (
+        (429, "a sibling"), (503, "afollestad/nock-nock#52"), (504, "sypets/brofix#289"))),
     ("challenge-501 stevenvachon/broken-link-checker#121", only_here(reply(501, body=b"no")), REFUSED),
     ("interruption-200 unclecode/crawl4ai#1197", everywhere(200, body=page(
         "Pardon Our Interruption", "Something about your browser made us think you were a bot. To regain access, "
@@ -183,14 +180,11 @@ REFUSALS: list[Row] = [
     ("self-301-all linkchecker/linkchecker#199", to_itself, REFUSED),
     ("self-301-all-but-robots hasgeek/baseframe#361", but_robots(to_itself), REFUSED),
     ("head-500-get-403 lycheeverse/lychee#799", by_method(everywhere(500), everywhere(403)), REFUSED),
-    ("ua-404-all webrecorder/browsertrix-crawler#719", everywhere(404, body=HUMAN), REFUSED),
-    ("ua-410-all a sibling", everywhere(410, body=HUMAN), REFUSED),
+    *((f"ua-{code} webrecorder/browsertrix-crawler#719", everywhere(code, body=HUMAN), REFUSED) for code in (404, 410)),
     ("no-cookies-400 laterpay/laterpay-wordpress-plugin#334", no_cookies, NO_FAILURE),
-    ("404-login a sibling", only_here(reply(404, body=TO_LOGIN)), REFUSED),
-    ("404-sign-in a sibling", only_here(reply(404, body=TO_SIGN_IN)), REFUSED),
-    ("410-login-form metal3-io/metal3-io.github.io#527", only_here(reply(410, body=LOGIN)), REFUSED),
+    *((f"{code}-login metal3-io/metal3-io.github.io#527", only_here(reply(code, body=to)), REFUSED) for code, to in (
+        (404, TO_LOGIN), (404, TO_SIGN_IN), (400, LOGIN), (410, LOGIN))),
     ("404-login-form a sibling", everywhere(404, body=LOGIN), REFUSED),
-    ("400-login-form a sibling", only_here(reply(400, body=LOGIN)), REFUSED),
     *((f"testcookie-{code} kyprizel/testcookie-nginx-module#68", everywhere(code, body=TESTCOOKIE), NO_FAILURE)
       for code in (200, 202, 307, 403, 404, 412, 503)),
     ("ua-400-iis sonata-project/SonataGoutteBundle#10", everywhere(400, "Server: Microsoft-IIS/7.0"), REFUSED),
@@ -201,8 +195,7 @@ REFUSALS: list[Row] = [
     ("xlsx-200-odd-path internetarchive/iari#879",
      site({PATH: reply(200, body=b"PK\x03\x04", kind="application/vnd.ms-excel")}), WORKS),
     *((f"{code}-all a sibling", everywhere(code), REFUSED) for code in SAME_CODE),
-    *((f"{code}-all-but-robots a sibling", but_robots(everywhere(code, body=b"")), REFUSED)
-      for code in (409, 412, 421)),
+    *((f"{code}-but-robots a sibling", but_robots(everywhere(code, body=b"")), REFUSED) for code in (409, 412, 421)),
     *((f"{code}-cookie-{name} modx-pro/miniShop2#71", only_here(reply(code, body=cookie_page(name))), REFUSED)
       for code in (404, 412, 503) for name in COOKIE_SCRIPTS),
     # The frame of an application, and routers.
@@ -220,12 +213,14 @@ REFUSALS: list[Row] = [
     ("spa-404-session rafgraph/spa-github-pages#7", only_here(reply(404, body=SESSION_ROUTER)), DOUBTFUL),
     ("moved-404-switch checkstyle/checkstyle#15949", only_here(reply(404, body=SWITCH)), DOUBTFUL),
     # Documents with a code of refusal, or with 404.
-    ("document-404 evilpie/404-bookmarks#13", site({PATH: reply(404, body=ARTICLE), "/": HOME}), DOUBTFUL),
-    *((f"pdf-{code}-all a sibling", only_here(reply(code, body=PDF, kind="application/pdf"), HOME), REFUSED)
-      for code in (401, 403, 406, 418)),
-    *((f"pdf-{code} submariner-io/submariner-website#1285", documents(code, PDF, "application/pdf"), WORKS)
-      for code in (401, 403, 406, 418)),
-    *((f"picture-{code} a sibling", documents(code, PICTURE, "image/png"), WORKS) for code in (401, 403, 406, 418)),
+    *((f"document-{code} {where}", site({PATH: reply(code, body=ARTICLE), "/": HOME}), DOUBTFUL) for code, where in (
+        (404, "evilpie/404-bookmarks#13"), (500, "remix-run/react-router#13686"), (504, "prerender/prerender#485"))),
+    ("apology-404 Open-Systems-Pharmacology/docs#342", lambda asked: sent(asked, reply(
+        404 if asked.target == APOLOGY else 302, f"Location: {APOLOGY}", body=b"Not found")), REFUSED),
+    *(row for code in (401, 403, 406, 418) for row in (
+        (f"pdf-{code}-all a sibling", only_here(reply(code, body=PDF, kind="application/pdf"), HOME), REFUSED),
+        (f"pdf-{code} submariner-io/submariner-website#1285", documents(code, PDF, "application/pdf"), WORKS),
+        (f"picture-{code} a sibling", documents(code, PICTURE, "image/png"), WORKS))),
     *((f"{kind}-403 a sibling", documents(403, PDF, kind), WORKS) for kind in (
         "audio/mpeg", "video/mp4", "application/zip", "application/vnd.ms-excel", "font/woff2",
         "application/octet-stream")),
@@ -256,6 +251,8 @@ DEAD: list[DeadRow] = [
     ("a 404 of a part of the site", lambda asked: reply(301, "Location: /forum2/mill.html") if asked.target == PATH
      else sent(asked, reply(404, body=ARTICLE if asked.target.startswith("/forum2/") else b"no")), Reason.NOT_FOUND),
     ("a 404 in a coding, of any length", lambda asked: sent(asked, unread(404, 900 + asked.count)), Reason.NOT_FOUND),
+    *((f"a 500 with a text, called {title}", site({PATH: reply(500, body=page(title, prose(99))), "/": HOME}),
+       Reason.SERVER_ERROR) for title in ("Runtime trouble", f"ValueError at {PATH}")),
     ("a 410", only_here(reply(410, body=b"gone")), Reason.GONE),
     ("a 404 of Varnish itself: alphagov/govuk-cdn-config#107", only_here(reply(404, "Retry-After: 5")),
      Reason.NOT_FOUND),
@@ -266,8 +263,8 @@ DEAD: list[DeadRow] = [
     *((f"a {code} of a host that works", only_here(reply(code, body=b"no")), reason) for code, reason in [
         (400, Reason.BAD_REQUEST), (409, Reason.STRANGE_CODE), (412, Reason.STRANGE_CODE), (408, Reason.TIMEOUT),
         (505, Reason.SERVER_ERROR), (529, Reason.SERVER_ERROR), (421, Reason.STRANGE_CODE), (426, Reason.BAD_REQUEST)]),
-    ("a 400 of a host whose front page is missing", only_here(reply(400, body=b"no"), MISSING), Reason.BAD_REQUEST),
-    ("a 400 of a host whose front page fails", only_here(reply(400, body=b"no"), reply(500)), Reason.BAD_REQUEST),
+    *(("a 400 of a host whose front page fails", only_here(reply(400, body=b"no"), front), Reason.BAD_REQUEST)
+      for front in (MISSING, reply(500))),
     ("a page alone that leads to itself: ietf-tools/datatracker#8470", only_here(reply(301, f"Location: {PATH}")),
      Reason.REDIRECT_LOOP),
     ("a circle of two hosts", to_and_fro, Reason.REDIRECT_LOOP),
@@ -282,10 +279,8 @@ DEAD: list[DeadRow] = [
     ("a 404 with the site's script, and few words", only_here(
         reply(404, body=b"<title>Mills</title><script src=/app.js></script><p>Oh dear!</p>"),
         reply(200, body=page("Mills") + b"<script src=/app.js></script>")), Reason.NOT_FOUND),
-    ("a 404 that leads to the front page", only_here(
-        reply(404, body=b"<script>location.href='/'</script>")), Reason.NOT_FOUND),
-    ("a 404 whose script leads to no URL", only_here(
-        reply(404, body=b"<script>location.href='http://[mill/'</script>")), Reason.NOT_FOUND),
+    *((f"a 404 that leads to {place!r}", only_here(reply(404, body=b"<script>location.href='%b'</script>" % place)),
+       Reason.NOT_FOUND) for place in (b"/", b"http://[mill/")),
     ("a 404 that sets a cookie, and has a text", only_here(
         reply(404, body=page("Not found") + b"<script>document.cookie='seen=1'</script>")), Reason.NOT_FOUND),
     ("a 404 with a form to log in", only_here(

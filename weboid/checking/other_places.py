@@ -41,14 +41,14 @@ class OtherPlaces:
     ) -> Suspicion | None:
         """The suspicion against a failing code, by other places of the host that answered; None = it counts.
 
-        `shown` is the answer to a browser's headers, None if there is none: if it is a 404, it is what counts. `others`
+        `shown` is the answer to a browser's headers, None if there is none: a 404 is what counts then. `others`
         are the codes of watched URLs of the host that was asked, `trusting` whether it was asked whatever its
         certificate is.
         """
+        if shown is not None and await self._is_page(shown, trusting):
+            return Suspicion(Reason.SOFT_404, ("document",))
         if shown is not None and shown.code == 404:
             answer = shown
-            if await self._is_page(answer, trusting):
-                return Suspicion(Reason.SOFT_404, ("document",))
         if not calls_for_front(answer):
             return None
         place = parse_again(answer.final)
@@ -58,12 +58,12 @@ class OtherPlaces:
         return front_suspicion(answer, None if root == place else await self._front(str(root), trusting), others)
 
     async def _is_page(self, answer: RawResponse, trusting: bool) -> bool:
-        """True if the document of a 404 is the page itself: a made-up URL next to it has another one."""
+        """True if a document is the page itself: of a 404, if a made-up URL next to it has another one."""
+        if not may_show(answer) or not await self._may_look(answer.final):
+            return False
         place = parse_again(answer.final)
-        if not may_show(answer) or (probes := probes_of(place)) is None or not _is_next_to(place, probes.near.url):
-            return False
-        if not await self._may_look(answer.final):
-            return False
+        if answer.code != 404 or (probes := probes_of(place)) is None or not _is_next_to(place, probes.near.url):
+            return answer.code != 404
         other = await self._ask(str(probes.near.url), trusting)
         return other is not None and is_other(answer, other)
 

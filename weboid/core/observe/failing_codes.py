@@ -3,9 +3,11 @@
 import re
 from collections.abc import Collection
 from typing import Final, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from msgspec.structs import replace
 
+from weboid.core.document.folding import folded
 from weboid.core.observe.content import content_suspicion
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.record.reasons import Outcome, Reason, needs_contrast
@@ -18,8 +20,12 @@ REFUSING: Final = frozenset({401, 403, 406, 418})
 """Refusals; with a document that is no text the document was sent all the same (U-5)."""
 ALIKE: Final = 2
 """So many other URLs with the same kind of code say more than the front page, which may be let through alone."""
+_SHOWING: Final = frozenset({404, 500, 504})
+"""Codes with which some servers send the page itself: 500 and 504 to programs, for which they finish it first."""
 _FRAME_WORDS: Final = 40
 """A document with more words is no mere frame that scripts fill in, …"""
+_NAMING_CHARS: Final = 4
+"""A shorter word in a URL names nothing."""
 _EMPTY_WORDS: Final = 3
 """… and one with no more is empty."""
 _MOUNT: Final = re.compile(
@@ -62,10 +68,18 @@ def calls_for_front(answer: RawResponse) -> bool:
 
 
 def may_show(answer: RawResponse) -> bool:
-    """True if a 404 may show the page itself: it has a title and a text, and nothing in it says what is missing."""
+    """True if a 404 may show the page itself, a 500 or 504 does: with a title and a text, which say of no error."""
     document = answer.document
-    has_text = answer.code == 404 and bool(document.title) and len(document.words) > _FRAME_WORDS
-    return has_text and not hints_at_missing(document) and content_suspicion(replace(answer, code=200)) is None
+    has_text = answer.code in _SHOWING and bool(document.title) and len(document.words) > _FRAME_WORDS
+    is_page = has_text and not hints_at_missing(document) and content_suspicion(replace(answer, code=200)) is None
+    return is_page and (answer.code == 404 or _is_named(answer))
+
+
+def _is_named(answer: RawResponse) -> bool:
+    """True if a word of the last part of a URL is in the title of its document; an error's may have the whole path."""
+    path, title = unquote(urlsplit(answer.final).path), answer.document.title
+    shared = {*folded(path.rstrip("/").rpartition("/")[2]).split()} & {*folded(title).split()}
+    return path not in title and any(len(word) >= _NAMING_CHARS for word in shared)
 
 
 def is_other(answer: RawResponse, other: RawResponse) -> bool:
