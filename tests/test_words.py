@@ -45,7 +45,7 @@ LINES: Final = {
     "config": 1_081,
     "core/archive": 2_762,
     "core/document": 1_930,
-    "core/observe": 1_450,
+    "core/observe": 1_453,
     "core/record": 948,
     "core/signs": 1_455,
     "core/url": 2_057,

@@ -147,7 +147,7 @@ async def test_a_renewed_certificate_is_seen_at_the_next_retry(database: str, ce
 
 LIVING = [*HEADERS, *REFUSALS]
 BROWSER = frozenset({Special.NEEDS_BROWSER})
-HOSTS = (HOST, "new.mill.demo", "en.mill.demo", "any.mill.demo")
+HOSTS = (HOST, "new.mill.demo", "login.mill.demo", "en.mill.demo", "any.mill.demo")
 FIVE_WEEKS = 36
 
 

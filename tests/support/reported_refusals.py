@@ -185,6 +185,8 @@ REFUSALS: list[Row] = [
     *((f"{code}-login metal3-io/metal3-io.github.io#527", only_here(reply(code, body=to)), REFUSED) for code, to in (
         (404, TO_LOGIN), (404, TO_SIGN_IN), (400, LOGIN), (410, LOGIN))),
     ("404-login-form a sibling", everywhere(404, body=LOGIN), REFUSED),
+    *((f"login-{code} {where}", moved_to_refusing(code, host="login.mill.demo"), DOUBTFUL) for code, where in (
+        (400, "ministryofjustice/cloud-platform-user-guide#719"), (404, "stevenvachon/broken-link-checker#47"))),
     *((f"testcookie-{code} kyprizel/testcookie-nginx-module#68", everywhere(code, body=TESTCOOKIE), NO_FAILURE)
       for code in (200, 202, 307, 403, 404, 412, 503)),
     ("ua-400-iis sonata-project/SonataGoutteBundle#10", everywhere(400, "Server: Microsoft-IIS/7.0"), REFUSED),
@@ -253,6 +255,9 @@ DEAD: list[DeadRow] = [
     ("a 404 in a coding, of any length", lambda asked: sent(asked, unread(404, 900 + asked.count)), Reason.NOT_FOUND),
     *((f"a 500 with a text, called {title}", site({PATH: reply(500, body=page(title, prose(99))), "/": HOME}),
        Reason.SERVER_ERROR) for title in ("Runtime trouble", f"ValueError at {PATH}")),
+    ("a 500 of a login", moved_to_refusing(500, host="login.mill.demo"), Reason.SERVER_ERROR),
+    ("a 404 of its own login", lambda asked: reply(302, "Location: /login?next=a") if asked.target == PATH else sent(
+        asked, MISSING), Reason.NOT_FOUND),
     ("a 410", only_here(reply(410, body=b"gone")), Reason.GONE),
     ("a 404 of Varnish itself: alphagov/govuk-cdn-config#107", only_here(reply(404, "Retry-After: 5")),
      Reason.NOT_FOUND),

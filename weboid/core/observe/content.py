@@ -42,7 +42,10 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
     document = answer.document
     if (code > 299 or document.is_page) and (found := wall_by_content(code, answer.body, document)):
         return found
+    to_login = is_login_url(answer.final) and not is_login_url(answer.url)
     if code > 299:
+        if to_login and code <= 499 and urlsplit(answer.final).hostname != urlsplit(answer.url).hostname:
+            return Suspicion(Reason.REDIRECT_TO_LOGIN, ("redirect",))
         found = hosting_suspicion(answer.url, document, answer.body) if read_body and code in _IN_PLACE else None
         if found and found.reason is _IN_PLACE[code]:
             return found
@@ -52,7 +55,7 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
         return found or (login_suspicion(answer.url, document) if read_body and code <= 499 else None)
     if is_consent_url(answer.final):
         return None
-    if is_login_url(answer.final) and not is_login_url(answer.url):
+    if to_login:
         return None  # a redirect to a login, with or without body: ``core/observe/observe`` reports it
     if not read_body:
         document = Document(url=answer.final)
