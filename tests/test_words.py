@@ -47,7 +47,7 @@ LINES: Final = {
     "core/document": 1_930,
     "core/observe": 1_453,
     "core/record": 948,
-    "core/signs": 1_455,
+    "core/signs": 1_457,
     "core/url": 2_057,
     "core/verdict": 1_624,
     "core/wikitext": 1_747,
