@@ -58,7 +58,7 @@ _CODES: Final = ("404", "410")
 _CODE: Final = re.compile(r"(?<![0-9])4(?:04|10)(?![0-9])")
 _PROGRAM_FAULT: Final = re.compile(
     r"(?:php )?((?:fatal|parse) error(?= ?:)|uncaught(?= \w*(?:error|exception)\b)|warning(?= ?: (?:mysql|pdo))"
-    r"|error establishing a database connection|(?:(?:500 )?internal server error"
+    r"|error establishing a database connection|error processing ssi file|(?:(?:500 )?internal server error"
     r"|50[234] (?:bad gateway|service (?:temporarily )?unavailable|gateway time-?out))"
     r"(?=\W*(?:\Z|the server |an? |no server |nginx|openresty)))",
     re.IGNORECASE,
