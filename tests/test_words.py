@@ -80,7 +80,7 @@ LINES: Final = {
     "web/api": 1_177,
     "web/formats": 1_015,
     "web/health": 1_192,
-    "web/http": 1_664,
+    "web/http": 1_669,
     "web/identity": 953,
     "web/pages": 2_071,
     "web/people": 1_566,

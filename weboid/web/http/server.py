@@ -14,7 +14,7 @@ from socket import socket
 from typing import Any, Final
 
 from aiohttp import StreamReader, hdrs, web
-from aiohttp.http_exceptions import InvalidURLError
+from aiohttp.http_exceptions import InvalidURLError, LineTooLong
 
 from weboid.web.http.listening import Acceptor, open_listeners, reserve_files, url_of
 from weboid.web.http.respond import HEADERS, OPEN_TO_ALL
@@ -27,6 +27,10 @@ _MOST_LINE: Final = 2 * MOST_QUERY
 
 _MOST_HEADER: Final = 8_190
 _MOST_HEADERS: Final = 64
+_ADVICE: Final = {
+    InvalidURLError: ": put %C3%BC for ü (curl --data-urlencode)",
+    LineTooLong: f": send more than {MOST_QUERY:,} bytes as a form (POST); a header has {_MOST_HEADER:,} at most",
+}
 MOST_CONNECTIONS: Final = 4_000
 """Of one process: some 30 kB each while idle. More would not be answered any sooner."""
 
@@ -275,7 +279,7 @@ class _Connection(web.RequestHandler):
             log.error("an answer failed", exc_info=exc)
         if request.writer.output_size > 0:
             raise ConnectionError("another answer has been sent in part already")
-        return _plain(status, ": put %C3%BC for ü (curl --data-urlencode)" if isinstance(exc, InvalidURLError) else "")
+        return _plain(status, next((more for kind, more in _ADVICE.items() if isinstance(exc, kind)), ""))
 
     def _abort_in(self, seconds: float) -> asyncio.TimerHandle:
         return asyncio.get_running_loop().call_later(seconds, self.abort)
@@ -289,12 +293,13 @@ class _Connection(web.RequestHandler):
 async def _too_many(_: web.BaseRequest) -> web.StreamResponse:
     """The answer to a request over a connection too many."""
     response = _plain(HTTPStatus.SERVICE_UNAVAILABLE)
-    response.headers.update({**OPEN_TO_ALL, hdrs.RETRY_AFTER: "5"})
+    response.headers[hdrs.RETRY_AFTER] = "5"
     return response
 
 
 def _plain(status: int, more: str = "") -> web.Response:
     """A plain-text answer, given without the application; the connection is closed after it."""
-    response = web.Response(status=status, text=f"{status} {HTTPStatus(status).phrase}{more}\n", headers=HEADERS)
+    text = f"{status} {HTTPStatus(status).phrase}{more}\n"
+    response = web.Response(status=status, text=text, headers=HEADERS | OPEN_TO_ALL)
     response.force_close()
     return response
