@@ -81,7 +81,7 @@ LINES: Final = {
     "web/formats": 1_015,
     "web/health": 1_192,
     "web/http": 1_669,
-    "web/identity": 953,
+    "web/identity": 955,
     "web/pages": 2_071,
     "web/people": 1_566,
     "web/remote": 76,

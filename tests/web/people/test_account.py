@@ -10,7 +10,7 @@ from urllib.parse import quote
 import aiohttp
 import pytest
 from support.people import PUBLIC_URL, Browser, environ_at, open_browser
-from support.webservice import Site, open_service
+from support.webservice import DEAD, Site, open_service
 from yarl import URL
 
 from weboid.config import PeopleConfig
@@ -321,10 +321,12 @@ def test_a_page_of_ours_is_a_way_back_and_another_address_is_none() -> None:
         assert local_path(address) == address, address
 
 
-async def test_where_nothing_is_set_up_nobody_can_sign_in_and_that_is_said(browser: Browser) -> None:
+async def test_where_nothing_is_set_up_nobody_can_sign_in_and_all_forms_say_so_at_once(browser: Browser) -> None:
     page = await browser.open("/account")
-    assert page.status == 200
-    assert "Signing in is not set up here." in page.text
-    assert not page.cookies
+    assert (page.status, page.cookies) == (200, ())
     assert "<form" not in page.text
+    of_page = f"?url={quote(DEAD, safe='')}&dbname=testwiki@wmflabs&pageid=1"
+    for seen in (page, *[await browser.open(f"/{name}{of_page}") for name in ("report", "replacement")]):
+        assert "Signing in is not set up here." in seen.text
+        assert all(words not in seen.text for words in ("to the sign-in first", "Check it now")), seen.text
     assert (await browser.open("/account/back?code=1&state=2")).status == 400

@@ -117,8 +117,10 @@ class Sessions:
         """True if the configuration names them."""
         return subject in self._people.administrators
 
-    def unfit(self, member: Member) -> Problem | None:
-        """The reason why this member may not report, None if they may, as of the last confirmation."""
+    def unfit(self, member: Member | None) -> Problem | None:
+        """The reason why this reader may not report, as of the last confirmation; None if they may once signed in."""
+        if member is None:
+            return None if self._people.client else Problem(503, "no-sign-in")
         if member.blocked:
             return Problem(403, "blocked-there")
         if member.edits < self._people.edits and not self._person(member).is_administrator:

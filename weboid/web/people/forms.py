@@ -115,8 +115,8 @@ def account_address(given: Parameters, back: str) -> str:
 
 
 def unfit_words(service: Service, member: Member | None, say: Messages) -> Markup | None:
-    """The reason why somebody who has signed in may not report, None if they may or nobody has signed in."""
-    problem = None if member is None else service.sessions.unfit(member)
+    """The reason why this reader may not report, None if they may, or once they sign in."""
+    problem = service.sessions.unfit(member)
     return None if problem is None else say.html(problem.key, *problem.parameters)
 
 
