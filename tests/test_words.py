@@ -48,7 +48,7 @@ LINES: Final = {
     "core/observe": 1_453,
     "core/record": 948,
     "core/signs": 1_457,
-    "core/url": 2_057,
+    "core/url": 2_062,
     "core/verdict": 1_624,
     "core/wikitext": 1_747,
     "crawl": 1_939,

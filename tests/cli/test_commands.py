@@ -83,11 +83,12 @@ async def test_check_says_a_line_for_each_url_in_the_order_of_the_input(place: P
 async def test_check_prints_a_table_for_people_which_says_which_signal_spoke(place: Place) -> None:
     assert place.web
     urls = [place.web.located(f"http://{url}") for url in ("shop.demo/b/1", "site.demo/gone")]
-    ran = await place.run("check", *urls)
-    assert ran.status == 0
+    ran = await place.run("check", *urls, "site.demo")
     words = " ".join(ran.out.split())
+    assert ran.status == 0
     assert "doubtful soft-404 (same-as-made-up) 200" in words
     assert "failing gone 410" in words
+    assert "ignored no http:// or https:// site.demo" in words
     (line,) = (await place.run("check", "--json", "--quick", urls[0])).lines()
     assert line["outcome"] == "working"
 

@@ -85,7 +85,7 @@ def _check_row(line: SpotCheck) -> tuple[Text, ...]:
         url.append(f"\nprobably meant, and works: {line.meant}", style="dim")
     return (
         styled(seen.outcome if seen else "error" if line.error else "unknown" if line.no_network else link.kind),
-        Text(plain(line.error or line.reason or "")).append(_why(line), style="dim"),
+        Text(plain(line.error or line.reason or link.why)).append(_why(line), style="dim"),
         Text(str(seen.http) if seen and seen.http else ""),
         Text(f"{answer.seconds:.1f}" if answer else ""),
         url,

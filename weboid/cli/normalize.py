@@ -46,7 +46,7 @@ def _json_line(link: Classified) -> dict[str, object]:
 
 
 async def _print_table(links: AsyncIterator[Classified]) -> None:
-    rows = [(styled(link.kind), Text(link.reason or ""), Text(plain(link.url or link.given))) async for link in links]
+    rows = [(styled(link.kind), Text(link.why), Text(plain(link.url or link.given))) async for link in links]
     print_rows(dict.fromkeys(("Class", "Reason", "Normal form"), "left"), rows)
 
 

@@ -76,7 +76,7 @@ async def _find(conn: Connection, config: Config, thing: str) -> Sequence[LinkRe
         return await _find_page(conn, config, wiki, page)
     link = classify(thing, None)
     if link.url is None:
-        raise NotFound(f"{plain(thing)} is no URL that could be watched ({link.reason or link.kind})")
+        raise NotFound(f"{plain(thing)} is no URL that could be watched ({link.why})")
     known = (await find_urls(conn, [key_of(link.url)])).get(key_of(link.url))
     if known is None:
         raise NotFound(f"{link.url} is not watched: no watched page uses it")

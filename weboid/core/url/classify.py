@@ -31,6 +31,11 @@ class Classified(NamedTuple):
     reason: InvalidReason | None = None
     note: bool = False
 
+    @property
+    def why(self) -> str:
+        """The reason in words for people who gave the URL, empty if there is none."""
+        return self.reason or ("no http:// or https://" if self.kind is UrlClass.IGNORED else "")
+
 
 _EXAMPLE_DOMAINS: Final = frozenset({"example.com", "example.net", "example.org"})
 _EXAMPLE_TLDS: Final = frozenset({"example", "test", "invalid", "localhost"})
