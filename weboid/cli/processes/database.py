@@ -114,8 +114,8 @@ async def _prepare(pool: "Pool", *, any_form: bool, level: int) -> None:
 
     async with pool.connection() as conn:
         applied = await migrate(conn)
-    for name in applied:
-        log.log(level, "applied migration %s", name)
+    if applied:
+        log.log(level, "applied migrations: %s", " … ".join(dict.fromkeys((applied[0], applied[-1]))))
     async with pool.connection() as conn:
         await record_scheme(conn)
         if not any_form:
