@@ -62,17 +62,17 @@ async def test_all_that_one_said_is_undone_at_once_and_that_is_reported_and_logg
     assert await people.site.wiki.rows("SELECT subject FROM domain_report") == [(None,)]
     seen = await sent_for(boss, "/admin/undo", "7")
     assert texts(seen.text, STATUS) == [
-        "Removed: 5 reports of links, 0 of whole domains, 0 suggested replacements, 0 errors of "
-        "repairs; 1 domains no longer count as reachable."
+        "Removed reports of links: 5, of whole domains: 0; suggested replacements: 0; errors of "
+        "repairs: 0. Domains that no longer count as reachable: 1."
     ]
     assert await people.site.wiki.rows("SELECT subject FROM report") == [("8",)]
     assert await people.site.wiki.rows("SELECT subject FROM domain_report") == []
     seen = await sent_for(boss, "/admin/undo", "7")
-    assert texts(seen.text, STATUS)[0].startswith("Removed: 0 reports")
+    assert texts(seen.text, STATUS)[0].startswith("Removed reports of links: 0,")
     seen = await boss.open(f"/admin?subject={BOSS}&lang=en")
     lines = texts(seen.text, LINES)
     assert len(lines) == 2
-    assert "Removed: 5 reports of links" in lines[1]
+    assert "Removed reports of links: 5," in lines[1]
 
 
 async def test_who_is_blocked_can_do_nothing_until_unblocked(people: People) -> None:

@@ -101,7 +101,7 @@ async def test_an_error_that_somebody_reports_freezes_the_link_until_it_is_undon
     assert (entry.action, entry.object, entry.subject) == ("report-repair", DEAD, "7")
     assert "error of a repair, reported" in (await boss.open("/admin?lang=en")).text
     undone = await boss.send_form("/admin?subject=7&lang=en", "/admin/undo")
-    assert "1 errors of repairs" in (await boss.open(undone.location)).text
+    assert "errors of repairs: 1." in (await boss.open(undone.location)).text
     assert await flags(people) == []
     await people.later()
     assert (await report(anna)).status == 303
