@@ -314,6 +314,11 @@ async def test_a_wrong_password_and_a_wiki_without_replica_are_clear_errors_at_o
     assert "Geheimnis" not in f"{caught.value}{caplog.text}{light!r}"
     assert PASSWORD not in repr(light)
     assert not caplog.records
+    mariadb_server.run("ALTER USER s51111@localhost ACCOUNT LOCK")
+    async with opened(light) as source:
+        with pytest.raises(SourceError, match=r"locked \(4151\); ask those who run"):
+            await source.find_states([1])
+    mariadb_server.run("ALTER USER s51111@localhost ACCOUNT UNLOCK")
     async with opened(replace(light, database="missing_p")) as source:
         with pytest.raises(SourceError, match=r"104[49].*replica"):
             await source.find_states([1])

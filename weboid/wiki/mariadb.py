@@ -49,6 +49,7 @@ _ADVICE: Final = {
     1049: "is the wiki's name right, and does it have a replica?",
     1356: "a view of the replicas is broken, often for hours, while tables are changed; try again with the next pass",
     1698: "check user and password: replica.my.cnf, or TOOL_REPLICA_USER and TOOL_REPLICA_PASSWORD",
+    4151: "ask those who run the replicas to unlock it",
 }
 _T = TypeVar("_T")
 
