@@ -17,7 +17,9 @@ from weboid.cli.terminal.logs import print_error
 from weboid.cli.watched import titled_page
 from weboid.config import Config, ConfigReading, effective_lines, read_config, sample
 from weboid.errors import ConfigError, StoreError
+from weboid.net.dial import tls_context
 from weboid.net.outbound import find_unreachable
+from weboid.remote.http.client import require_safe
 from weboid.remote.http.messages import CRAWLERS, FEEDERS
 from weboid.store.db.connection import read_address
 from weboid.web.http.tokens import clients_of, weak_tokens
@@ -32,8 +34,6 @@ _MOST_NAMED: Final = 5
 """Names that nobody knows, in one line."""
 _SHORTEST: Final = 32
 """Characters of a token that nobody guesses: 128 bits in hex."""
-_EXIT_FAULTS: Final = 2
-"""The exit status where there are faults, as of any command that cannot use its configuration."""
 
 
 @click.command("config")
@@ -63,7 +63,7 @@ def command(ctx: click.Context, effective: bool, check: bool) -> None:
     for fault in faults:
         print_error(fault)
     if faults:
-        sys.exit(_EXIT_FAULTS)
+        sys.exit(2)  # as of any command that cannot use its configuration
     if effective:
         click.echo("\n".join(plain(line) for line in effective_lines(reading)))
     if check and reading.config:
@@ -100,6 +100,10 @@ def _faults_of_commands(config: Config) -> Iterator[str]:
     web, people = config.web, config.people
     looks: list[Callable[[], object]] = [
         lambda: read_address(config.database),
+        lambda: read_address(config.database_read),
+        lambda: tls_context(config.net.ca),
+        lambda: require_safe(config.crawl.core, CRAWLERS) if config.crawl.core else None,
+        lambda: require_safe(config.feed.core, FEEDERS) if config.feed.core else None,
         lambda: words_of(config.crawl.vantage),
         lambda: StopList(config.crawl.stop, config.crawl.stop_file),
         lambda: clients_of(web.tokens),

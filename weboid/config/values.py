@@ -19,7 +19,8 @@ MOST_WORKERS: Final = 64
 Port = Annotated[int, Meta(ge=0, le=65_535, description="a whole number, 0 … 65535")]
 Ports = Annotated[tuple[Port, Port], Meta(description="two ports, of http and of https, each 0 … 65535")]
 Workers = Annotated[int, Meta(ge=1, le=MOST_WORKERS, description=f"a whole number, 1 … {MOST_WORKERS}")]
-Address = Annotated[str, Meta(pattern=r"^(https?://.*)?\Z", description="an address, such as https://example.org/path")]
+Address = Annotated[str, Meta(pattern=r"^(https?://[^\0- \x7f]*)?\Z", description="an address, as https://example.org")]
+Addresses = Annotated[tuple[Address, ...], Meta(description="a list of addresses, as https://example.org")]
 Source = Annotated[str, Meta(pattern=r"^(api|replica)\Z", description="api or replica")]
 """The ways of reading a wiki's pages (L-2)."""
 Queue = Annotated[Literal["fair", "depth"], Meta(description="fair or depth")]
