@@ -35,16 +35,16 @@ async def test_a_folder_with_a_broken_link_is_exit_status_1_and_stores_nothing(p
 
 
 @pytest.mark.parametrize("index", ["index.html", "index.htm"])
-async def test_a_folder_and_its_index_are_one_page(place: Place, tmp_path: Path, index: str) -> None:
+async def test_a_folder_and_its_index_are_one_page_whatever_the_query(place: Place, tmp_path: Path, index: str) -> None:
     (tmp_path / "site" / "sub").mkdir(parents=True)
-    (tmp_path / "site" / index).write_text(linked(index, f"./{index}#x", "sub/", f"sub/{index}", "sub/index.xhtml"))
+    (tmp_path / "site" / index).write_text(linked(index, f"./{index}?a#x", "sub/", f"sub/{index}?b", "sub/index.xhtml"))
     (tmp_path / "site" / "sub" / index).write_text(linked("../", "gone.html") + "<p id=x>")
     ran = await place.run("site", "site", "--fragments", "--external", "ignore", "--format", "jsonl")
     *places, last = ran.lines()
     origin = last["summary"]["starts"][0]
     states = {line["url"].removeprefix(origin) + "#" + line["fragment"]: line["state"] for line in places}
     assert states == {
-        "#": "ok", f"{index}#": "ok", f"{index}#x": "fragment", "sub/#": "ok", f"sub/{index}#": "ok",
+        "#": "ok", f"{index}#": "ok", f"{index}?a#x": "fragment", "sub/#": "ok", f"sub/{index}?b#": "ok",
         "sub/index.xhtml#": "broken", "sub/gone.html#": "broken",
     }  # fmt: skip
     assert (len(places), last["summary"]["pages"]) == (1 + 5 + 2, 2)
@@ -115,11 +115,11 @@ async def test_a_dead_external_link_has_its_copy_and_it_is_said_where_none_could
     (tmp_path / "site").mkdir()
     place.environ |= {"WEBOID_NET_PERMIT": "127.0.0.0/8", "WEBOID_CRAWL_DELAY": "0"}
     async with serve(script_of({}), ip="127.0.0.2") as other:
-        (tmp_path / "site" / "index.html").write_text(linked(other.url("/gone")))
-        async with open_made_archive({other.url("/gone"): [Copy(20160401120000)]}) as archive:
+        (tmp_path / "site" / "index.html").write_text(linked(other.url("/index.html")))
+        async with open_made_archive({other.url("/index.html"): [Copy(20160401120000)]}) as archive:
             place.environ |= archive.environ()
             ran = await place.run("site", "site", "--archives", "--format", "csv")
-        assert f"https://web.archive.org/web/20160401120000/{other.url('/gone')}" in ran.out
+        assert f"https://web.archive.org/web/20160401120000/{other.url('/index.html')}" in ran.out
         away = await place.run("site", "site", "--archives")
     assert (away.status, "of 1 dead links no archive could say" in away.err) == (1, True)
 

@@ -31,7 +31,7 @@ from weboid.net.outbound import open_session
 from weboid.robot.orders import Orders, Restriction
 from weboid.robot.traps import TRAPS
 from weboid.site.externals import Externals, FindCopy
-from weboid.site.folder import file_of, served, without_index
+from weboid.site.folder import file_of, page_of, served
 from weboid.site.formats import FORMATS, SiteReport
 from weboid.site.keep import RunMemory
 from weboid.site.listed import SitemapListing
@@ -201,7 +201,7 @@ async def _opened(
             raise ConfigError(f"This is no URL of a site: {invalid}.") from None
         except ValueError:  # of urlsplit, whose text has the password
             raise ConfigError("This is no URL of a site.") from None
-        start = replace(start, asked=partial(without_index, folder)) if folder else start
+        start = replace(start, asked=partial(page_of, folder, url)) if folder else start
         own = await stack.enter_async_context(open_session(start.permitted(net), start.names))
         public = await stack.enter_async_context(open_session(net))
         yield SiteSessions(start, own, public), sitemap

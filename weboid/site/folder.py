@@ -40,12 +40,13 @@ def file_of(folder: Path, path: str) -> str:
     return file + next((name for name in _INDEXES if (folder / file / name).is_file()), "")
 
 
-def without_index(folder: Path, url: str) -> str:
-    """The URL of a folder for that of its index, which is the same page; any other as it is."""
-    start, _, name = url.rpartition("/")
-    if name not in _INDEXES:
+def page_of(folder: Path, site: str, url: str) -> str:
+    """The URL of the page of a folder, served at `site`, for those with a query or of its index; others as they are."""
+    start, _, name = url.partition("?")[0].rpartition("/")
+    if not url.startswith(site):
         return url
-    return f"{start}/" if file_of(folder, f"{urlsplit(start).path}/").rpartition("/")[2] == name else url
+    is_index = name in _INDEXES and file_of(folder, f"{urlsplit(start).path}/").rpartition("/")[2] == name
+    return f"{start}/" if is_index else f"{start}/{name}"
 
 
 async def _answer(root: Path, head: bytes, writer: asyncio.StreamWriter) -> None:

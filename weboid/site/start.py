@@ -29,7 +29,7 @@ class SiteStart:
     """They are of loopback or of a private network: its user is there, and it is asked without pauses."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     asked: Callable[[str], str] = str
-    """The URL that is asked for where one in normal form is linked: in a folder that of an index is the folder's."""
+    """The URL that is asked for where one in normal form is linked: in a folder that of its page."""
 
     @cached_property
     def hosts(self) -> frozenset[str]:
