@@ -85,9 +85,8 @@ async def test_check_prints_a_table_for_people_which_says_which_signal_spoke(pla
     urls = [place.web.located(f"http://{url}") for url in ("shop.demo/b/1", "site.demo/gone")]
     ran = await place.run("check", *urls, "site.demo")
     words = " ".join(ran.out.split())
-    assert ran.status == 0
+    assert (ran.status, "failing gone 410" in words) == (0, True)
     assert "doubtful soft-404 (same-as-made-up) 200" in words
-    assert "failing gone 410" in words
     assert "ignored no http:// or https:// site.demo" in words
     (line,) = (await place.run("check", "--json", "--quick", urls[0])).lines()
     assert line["outcome"] == "working"
@@ -123,8 +122,7 @@ async def test_from_feed_over_rounds_to_what_is_known(place: Place) -> None:
     assert ran.err.count("weboid: ") == 2, ran.err
     assert (gone["checked"], gone["next_check"]) == ("2017-04-25", "2017-05-02")
     (entry,) = gone["history"]
-    assert (entry["status"], entry["http"], entry["state"], entry["outcome"]) == (21, 410, "gone", "failing")
-    assert (entry["first"], entry["last"]) == ("2017-04-11", "2017-04-25")
+    assert list(entry.values()) == [21, 410, "gone", "failing", "2017-04-11", "2017-04-25"]
     page = "demowiki@wmflabs:Harbour"
     shown = (await place.run("show", "--json", page)).lines()
     # A URL is a line, however narrow the window: people copy it.
@@ -141,10 +139,9 @@ async def test_wrong_input_is_shown_with_status_2(place: Place) -> None:
 
 
 async def test_an_error_has_an_error_key_in_json_mode(place: Place) -> None:
-    ran = await place.run("show", "--json", "http://site.demo/never-seen")
-    assert (ran.status, list(ran.lines()[0])) == (2, ["error"])
-    ran = await place.run("page", "--json", "demowiki@wmflabs", "No such page")
-    assert (ran.status, list(ran.lines()[0])) == (2, ["error"])
+    for call in (("show", "http://site.demo/never-seen"), ("page", "demowiki@wmflabs", "No such page")):
+        ran = await place.run(*call, "--json")
+        assert (ran.status, list(ran.lines()[0])) == (2, ["error"])
 
 
 def helps(command: click.Command, name: str, parent: click.Context | None = None) -> Iterator[tuple[str, str]]:

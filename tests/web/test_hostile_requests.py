@@ -161,8 +161,8 @@ async def test_what_is_no_request_gets_400_and_the_connection_ends(site: Site) -
         async with line_to(site.url) as (reader, writer):
             writer.write(sent)
             check(answer := await read_answer(reader), name)
-            allowed = answer.header(b"Access-Control-Allow-Origin")
-            assert (answer.status, allowed, b"4711" in answer.body) == (400, b"*", False), name
+            assert answer.status == 400, name
+            assert (answer.header(b"Access-Control-Allow-Origin"), b"4711" in answer.body) == (b"*", False), name
             assert (b"--data-urlencode" in answer.body) == (b"\xc3" in sent), name
             assert (b"as a form" in answer.body) == (name in ("a long line", "a header of 1 MB")), name
             async with asyncio.timeout(30):

@@ -69,14 +69,11 @@ async def scene(site_database: str, tmp_path: Path) -> AsyncIterator[Scene]:
 
 async def test_somebody_signs_in_sees_who_they_are_and_signs_out(scene: Scene) -> None:
     browser = scene.browser
-    page = await browser.open("/account")
-    assert "/account/in" in page.text
+    assert "/account/in" in (await browser.open("/account")).text
     seen = await browser.go(scene.provider, "Anna")
     assert (seen.status, seen.location) == (303, "/account")
     page = await browser.open("/account")
-    assert "Anna" in page.text
-    assert ">7</code>" in page.text
-    assert "You can report and suggest things." in page.text
+    assert all(part in page.text for part in ("Anna", ">7</code>", "You can report and suggest things."))
     assert "administrator of this service" not in page.text
     seen = await browser.send_form("/account", "/account/out")
     assert (seen.status, seen.location) == (303, "/account")
@@ -89,8 +86,7 @@ async def test_the_provider_is_asked_with_pkce_and_a_state_and_is_given_our_secr
     async with opened(site_database, tmp_path, secret="a client's secret") as scene:
         going = await scene.browser.send_form("/account", "/account/in")
         asked = URL(going.link(scene.provider.url)).query
-        assert asked["code_challenge_method"] == "S256"
-        assert asked["redirect_uri"] == PUBLIC_URL + "/account/back"
+        assert (asked["code_challenge_method"], asked["redirect_uri"]) == ("S256", PUBLIC_URL + "/account/back")
         assert len(asked["state"]) >= 40
         assert "a client's secret" not in going.text
         assert (await scene.browser.go(scene.provider, "Anna")).status == 303
@@ -100,17 +96,16 @@ async def test_the_provider_is_asked_with_pkce_and_a_state_and_is_given_our_secr
 async def test_the_way_to_the_provider_is_a_page_and_no_redirect_which_form_action_would_forbid(scene: Scene) -> None:
     going = await scene.browser.send_form("/account", "/account/in")
     address = going.link(scene.provider.url)
-    assert (going.status, going.headers["Refresh"]) == (200, f"0; url={address}")
-    assert "form-action 'self';" in going.headers["Content-Security-Policy"]
-    assert going.headers["Cache-Control"] == "no-store"
+    headers = going.headers
+    assert (going.status, headers["Refresh"], headers["Cache-Control"]) == (200, f"0; url={address}", "no-store")
+    assert "form-action 'self';" in headers["Content-Security-Policy"]
 
 
 async def test_pages_of_the_account_are_never_kept_and_ordinary_pages_set_no_cookie(scene: Scene) -> None:
     await scene.browser.go(scene.provider, "Anna")
     page = await scene.browser.open("/account")
-    assert page.headers["Cache-Control"] == "no-store"
+    assert (page.headers["Cache-Control"], page.headers.get("ETag")) == ("no-store", None)
     assert "Cookie" in page.headers["Vary"]
-    assert "ETag" not in page.headers
     wiki = f"{scene.site.wiki.wiki.dbname}@wmflabs"
     async with open_browser(scene.site.url) as stranger:
         for path in (
@@ -190,9 +185,7 @@ async def test_an_odd_answer_of_the_provider_is_a_problem(asked: Asked) -> None:
         (ProviderReply(401, b"{}"), 403),
         (ProviderReply(302, b"{}"), 502),
         (ProviderReply(200, b"<html>", "text/html"), 502),
-        (ProviderReply(200, b"<html>"), 502),
-        (ProviderReply(200, b"{}"), 502),
-        (ProviderReply(200, b"[" * 60_000), 502),
+        *((ProviderReply(200, body), 502) for body in (b"<html>", b"{}", b"[" * 60_000)),
         (ProviderReply(200, b'{"access_token": "a\\r\\nb", "token_type": "Bearer"}'), 502),
         (ProviderReply(200, b'{"access_token": "", "token_type": "Bearer"}'), 502),
         (ProviderReply(200, ANSWER + b" " * 5_000_000), 502),
