@@ -19,6 +19,8 @@ from weboid.assets import toml_next_to
 _LONGEST: Final = 60
 _FIRST_YEAR: Final = 1990
 """There was no web before."""
+_FIRST_HIJRI: Final = 1410
+"""The same year by the moon; a lower one of four digits is of the Iranian calendar."""
 _ISO: Final = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2})(?:[T ][0-9:.Z]*)?)?")
 _CJK: Final = re.compile(r"(\d{4})[年년] ?(\d{1,2})[月월](?: ?(\d{1,2})[日일](?: ?[(（]\w[)）])?(?:閲覧)?)?")
 _ERA: Final = re.compile(r"(?:\d{4}年)?[(（]?(平成|令和|民[國国])(\d{1,3}|元)年[)）]?")
@@ -86,6 +88,8 @@ def _in_words(line: str, months: Mapping[str, int]) -> date | None:
 
 
 def _day(year: int, month: int, day: int) -> date | None:
+    if year < _FIRST_HIJRI:
+        return _jalali_day(year, month, day)
     year -= _BUDDHIST_YEARS if year >= _FIRST_YEAR + _BUDDHIST_YEARS else 0
     try:
         return date(year, month, day) if year >= _FIRST_YEAR else None
@@ -95,7 +99,7 @@ def _day(year: int, month: int, day: int) -> date | None:
 
 def _jalali_day(year: int, month: int, day: int) -> date | None:
     """A day of the Iranian calendar: six months of 31 days, then of 30; eight leap years in 33."""
-    if not (1369 <= year <= 1500 and 1 <= day <= (31 if month <= 6 else 30)):
+    if not (1369 <= year <= 1500 and 1 <= month <= 12 and 1 <= day <= 31 - month // 7):
         return None
     days = 365 * (year - 979) + (year - 979) // 33 * 8 + ((year - 979) % 33 + 3) // 4
     return date.fromordinal(_JALALI_979 + days + 30 * (month - 1) + min(month - 1, 6) + day - 1)
