@@ -40,7 +40,7 @@ def test_links_are_found_where_readers_see_them() -> None:
         (f"<nowiki>{_URL}", [(_URL, None)]), (f"<nowiki/>{_URL}", [(_URL, None)]),
         (f"<pre>{_URL}</pre><code>{_URL}</code><source>{_URL}</source><math>{_URL}</math>", []),
         (f"<syntaxhighlight lang='x'>{_URL}</syntaxhighlight><templatedata>{_URL}</templatedata>", []),
-        (f"<gallery>\nA.jpg|[{_URL} c]\n</gallery>", [(_URL, "c")]), (f"| {_URL} ||a", [(_URL, None)]),
+        (f"<gallery>{_URL}|b\nA.jpg|[{_URL} c]\n{_URL}\n</gallery>", [(_URL, "c")]), (f"| {_URL} ||a", [(_URL, None)]),
         (f"<gallery>\nA.jpg|alt=See [{_URL} a]|b {_URL}|d [{_URL} e|f]\nB.jpg|[{_URL} g]</gallery>", [(_URL, None),
          (_URL, "g")]),
         (f":{{| title='{_URL}'\n|- id={_URL}\n|+ [{_URL} A] | [{_URL} B] | {_URL}", [(_URL, "B"), (_URL, None)]),

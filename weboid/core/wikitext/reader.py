@@ -165,7 +165,7 @@ class _Reader:
         )
 
     def _open_frame(self, start: int, end: int, after: int, reference: Reference | None, opening: str = "") -> None:
-        base = _Piece(start, opening, 0, next(self._homes), 0, None, [(start, None)], closed=Enclosure.TEXT)
+        base = _Piece(start, opening, 0, next(self._homes), 0, None, [(-1, None)], closed=Enclosure.TEXT)
         self._frames.append(_Frame(base, end, after, start, start, reference))
 
     def _consume(self, frame: _Frame, token: re.Match[str]) -> int:
@@ -264,13 +264,13 @@ class _Reader:
 
     def _address(self, frame: _Frame) -> re.Pattern[str]:
         """The form of addresses here: a pipe is part of one but in templates, wikilinks, galleries and lines of tables.
-        There are none in options of files and in lines of attributes.
+        There are none in options of files, in names of a gallery's files, and in lines of attributes.
         """
         top, line = frame.top, frame.line_start
         if not top.opening and not _TABLE.match(self._text, line):
             return _PIPED
         option = top.parts[-1][0] if top.opening in ("[", "<") else -1
-        is_option = option >= line and _FILE_OPTION.match(self._text, option)
+        is_option = _FILE_OPTION.match(self._text, option) if option >= line else top.opening == "<"
         return _NOTHING if is_option or (top.parent is None and _ROW.match(self._text, line)) else _ADDRESS
 
     def _close_bracket(self, frame: _Frame, start: int, size: int) -> int:
