@@ -50,7 +50,7 @@ LINES: Final = {
     "core/signs": 1_457,
     "core/url": 2_062,
     "core/verdict": 1_624,
-    "core/wikitext": 1_751,
+    "core/wikitext": 1_754,
     "crawl": 1_939,
     "demo": 2_661,
     "feed": 1_788,

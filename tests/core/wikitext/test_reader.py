@@ -35,7 +35,7 @@ def test_links_are_found_where_readers_see_them() -> None:
         (f"[<tvar name='1'>{_URL}</tvar> A]", []), (f"[<tvar|1>{_URL}</> A]", []),  # of T274881
         (f"[[File:A.jpg|link=//a?{_URL}]]", []), (f"[[File:A.jpg|alt={_URL} [{_URL} A]|b =[{_URL} B]]]", [(_URL, "B")]),
         (f"{_URL}\\ {_URL}?c=&quot;d&#x22;; [{_URL} ]", [(_URL, None), (f"{_URL}?c=&quot;d&#x22;", None), (_URL, "")]),
-        (f"<!-- {_URL} -->", []), (f"<!-- {_URL}", []),
+        (f"<!-- {_URL} -->", []), (f"<!-- {_URL}", []), (f"<ref a=<[{_URL} A]</ref><b>[{_URL} B]</ref>", [(_URL, "B")]),
         (f"<ref><!-- {_URL}</ref> {_URL}", [(_URL, None)]), (f"<NoWiki>{_URL}</nowiki >", []),
         (f"<nowiki>{_URL}", [(_URL, None)]), (f"<nowiki/>{_URL}", [(_URL, None)]),
         (f"<pre>{_URL}</pre><code>{_URL}</code><source>{_URL}</source><math>{_URL}</math>", []),

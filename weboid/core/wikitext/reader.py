@@ -42,6 +42,8 @@ _TOKEN: Final = re.compile(
     re.IGNORECASE,
 )
 _TAG_REST: Final = re.compile(r"[^<>]*>")
+_EXTENSION_REST: Final = re.compile(r"[^>]{0,1000}+>")
+"""As MediaWiki reads tags of extensions, so that one that lost its ``>`` ends with the next."""
 _END_OF_URL: Final = r"''|&(?:lt|gt|nbsp|#0*(?:60|62|160)|#x0*(?:3c|3e|a0));"
 """The ends of a URL besides blanks and brackets: quotes of italics, and entities of what it cannot contain."""
 _ENTITY: Final = re.compile(r"&(?:[a-z]+|#[0-9]+|#x[0-9a-f]+)\Z", re.IGNORECASE)
@@ -201,10 +203,11 @@ class _Reader:
 
     def _tag(self, frame: _Frame, token: re.Match[str]) -> int:
         start, name = token.start(), token["tag"].lower()
-        rest = _TAG_REST.match(self._text, token.end(), frame.end)
+        is_extension = self._text[start + 1] != "/" and (name in _IS_OPAQUE or name in _IS_WIKITEXT)
+        rest = (_EXTENSION_REST if is_extension else _TAG_REST).match(self._text, token.end(), frame.end)
         if rest is None:
             return token.end()
-        if self._text[start + 1] == "/" or not (name in _IS_OPAQUE or name in _IS_WIKITEXT):
+        if not is_extension:
             # Braces and pipes count in tags, too, as MediaWiki's preprocessor does not know these.
             self._covered = rest.end()
             return token.end()
