@@ -86,7 +86,7 @@ class _LinkFinder:
     def _note_copy(self, link: RepairableLink) -> None:
         """Notes of two links in a row, one to a copy of what the other leads to, that this needs no other mark."""
         last = self._owners.before(link.start, link.spot)
-        if last is not None and last.node is not None and is_same_link(link.url, last.url):
+        if last is not None and (last.node or last.citation) and is_same_link(link.url, last.url):
             for one, other in ((last, link), (link, last)):
                 one.copy_next = one.copy_next or (None if one.wrapped else other.wrapped)
 

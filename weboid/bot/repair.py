@@ -291,7 +291,7 @@ def _state_of_citation(writing: Writing, link: RepairableLink, citation: Citatio
         copy = wrapped
     elif link.archives:
         copy = _standing_of_mark(link, answers, writing.now)
-    elif _has_unknown_copy(writing, citation, link.url, answers):
+    elif link.copy_next is not None or _has_unknown_copy(writing, citation, link.url, answers):
         copy = CopyStanding.GOOD
     if wrapped is not None:
         may_go = archive_url and copy is CopyStanding.GOOD and settings.options.replace_deprecated_archives
