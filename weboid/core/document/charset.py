@@ -62,10 +62,8 @@ def in_utf8(decoder: IncrementalDecoder, data: bytes) -> bytes:
 
 
 def decoder_of(body: bytes, content_type: str = "") -> tuple[bytes, IncrementalDecoder]:
-    """The decoder of a document, and its beginning without a byte order mark.
-
-    By byte order mark, else header, else declaration, else UTF-8, a guess, or Windows-1252.
-    """
+    """The decoder of a document, and its beginning without a byte order mark: by that, else header, else declaration,
+    else UTF-8, a guess, or Windows-1252."""
     body, codec = _codec(body, content_type)
     return body, getincrementaldecoder(codec)(errors="replace")
 
@@ -90,9 +88,11 @@ def _codec(body: bytes, content_type: str) -> tuple[bytes, str]:
 
 def _guessed(body: bytes) -> str:
     """The charset of a document that declares none and is not in UTF-8: browsers guess it, too."""
-    if len(body) - len(re.sub(rb"[\x80-\xff]++", b"", body)) <= _FEW_BYTES:
+    if len(body.translate(None, bytes(range(128)))) <= _FEW_BYTES:
+        # No character takes more than two bytes of ASCII, and text in ASCII decides nothing.
+        beyond = re.sub(rb"(?<=[\0-\x7f]{2})[\0-\x7f]++", b"", body)
         for codec, telling in _GUESSED:
-            text = body.decode(codec, "replace")
+            text = beyond.decode(codec, "replace")
             if 3 * len(telling.findall(text)) > len(text) - len(re.sub("[^\0-\x7f]++", "", text)):
                 return codec
     return "cp1252"
