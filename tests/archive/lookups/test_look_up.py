@@ -1,11 +1,11 @@
 """One URL through the services: on a real pywb, framed and unframed, and where copies redirect or are withdrawn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
-from support.archives import TEXT, Copy, open_local_client, open_made_archive, plays
+from support.archives import TEXT, Copy, moved_to, open_local_client, open_made_archive, plays
 from support.misbehaving import Act, Asked, reply
 from support.pages import page, prose
 from support.pywb import HTML, RealArchive
@@ -86,6 +86,24 @@ async def test_a_copied_redirect_is_followed_within_it(real_archive: RealArchive
         assert result.found.is_given is bool(given)
 
 
+async def test_a_copy_in_a_coding_that_we_do_not_read_is_judged_as_the_archive_rewrites_it(
+    real_archive: RealArchive, service: ArchiveService
+) -> None:
+    # Brotli with nothing compressed: the head, the text, the end.
+    packed = ((len(TEXT) - 1) << 4 | 1 << 20).to_bytes(3, "little") + TEXT + b"\3"
+    real_archive.add(URL, MARCH, 200, {**HTML, "Content-Encoding": "br"}, packed)
+    result = await asked([service])
+    assert (result.found and result.found.stamp) == 20160301100000
+    moment = "Memento-Datetime: Tue, 01 Mar 2016 10:00:00 GMT"
+    unread = reply(200, moment, "Content-Encoding: br", body=packed)
+    for rewritten, outcome in [(TEXT, LookupOutcome.FOUND), (page("404 Not Found"), LookupOutcome.UNSUITABLE)]:
+        read = reply(200, moment, body=rewritten)
+        async with open_made_archive({URL: [Copy(20160301100000)]}, lambda *_: unread) as archive:
+            archive.act = lambda asked, read=read: read if "if_/" in asked.target else None  # type: ignore[misc]
+            result = await asked([archive.service()])
+        assert (result.outcome, result.requests) == (outcome, 3)
+
+
 async def test_a_given_copy_is_played_once_and_kept_and_one_that_never_was_is_none(
     service: ArchiveService, real_archive: RealArchive
 ) -> None:
@@ -105,37 +123,21 @@ async def test_a_loop_of_redirects_and_one_out_of_the_archive_lead_to_no_more_re
         result = await asked([archive.service()])
         assert (result.found, other.site.asked) == (None, [])
         assert result.outcome is LookupOutcome.UNSUITABLE
-
-    def script(asked: Asked) -> Act | None:
-        if not asked.target.startswith("/web/"):
-            return None
-        return reply(302, f"Location: {asked.target}", "X-Archive-Redirect-Reason: found capture at 20160301100000")
-
-    async with open_made_archive({URL: [Copy(20160301100000)]}) as archive:
-        archive.act = script
+    async with open_made_archive({URL: [Copy(20160301100000)]}, moved_to(20160301100000)) as archive:
         result = await asked([archive.service()])
         assert result.outcome in (LookupOutcome.ERROR, LookupOutcome.UNKNOWN)
         assert len(archive.site.asked) <= 5
 
 
 async def test_a_capture_that_plays_as_one_of_two_days_before_is_offered_with_its_true_moment() -> None:
-    def led(stamp: int) -> Callable[[Asked], Act | None]:
-        there = f"Location: /web/{stamp}id_/{URL}"
-        return lambda asked: reply(302, there) if "20160301100000id_" in asked.target else None
-
-    def silently(asked: Asked) -> Act | None:
-        return plays(20160228080000, URL) if "20160301100000id_" in asked.target else None
-
-    for act, stamp in [
-        (led(20160228080000), 20160228080000),
-        (silently, 20160228080000),
-        (led(20160201080000), None),
-        (led(20160304080000), None),
+    for deed, stamp in [
+        (moved_to(20160228080000), 20160228080000),
+        (lambda _, url: plays(20160228080000, url), 20160228080000),
+        (moved_to(20160201080000), None),
+        (moved_to(20160304080000), None),
     ]:
-        copies = {URL: [Copy(20160301100000)]}
-        async with open_made_archive(copies) as archive:
-            archive.act = act
-            archive.deeds |= dict.fromkeys((20160228080000, 20160201080000, 20160304080000), plays)
+        async with open_made_archive({URL: [Copy(20160301100000)]}, plays) as archive:
+            archive.deeds[20160301100000] = deed
             result = await asked([archive.service()])
         assert (result.found and result.found.stamp) == stamp
         assert result.found is None or str(stamp) in result.found.address

@@ -62,12 +62,9 @@ async def test_a_bomb_is_cut_at_the_bound_and_an_unknown_coding_never_an_empty_b
         assert (got.body, got.is_cut) == (b"[]", False)
         got = await client.index(service, address.replace("/cdx", "/torn"))
         assert got.is_cut
-    async with asking(lambda _: reply(200, "Content-Encoding: br", body=b"\x0b\x02\x80[]\x03")) as (
-        client,
-        service,
-        at,
-    ):
-        got = await client.index(service, at)
+    packed = reply(200, "Content-Encoding: br", body=b"\x0b\x02\x80[]\x03")
+    async with asking(lambda _: packed) as (client, service, address):
+        got = await client.index(service, address)
     assert (got.body, got.is_cut) == (b"", True)
 
 

@@ -22,7 +22,7 @@ from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.redirect_copies import MOST_HOPS, StoredHop, follow, lands
 from weboid.core.archive.replay import Replayed, ReplayResult, is_just_before, replay_of
-from weboid.core.archive.rows.fitness import PassedOver, Wish
+from weboid.core.archive.rows.fitness import GOOD, PassedOver, Wish
 from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.archive.verification import verified
 from weboid.core.url.spellings import archived, similar_url
@@ -147,9 +147,8 @@ class _LookUp:
         except Resting as rests:
             self.result.tries.append(ServiceTry(service, LookupOutcome.ERROR, RESTING, rest_s=rests.seconds))
         except _Unproven as unproven:
-            self.result.tries.append(
-                ServiceTry(service, LookupOutcome.ERROR, str(unproven), rest_s=self._client.rest_s(service))
-            )
+            rest_s = self._client.rest_s(service)
+            self.result.tries.append(ServiceTry(service, LookupOutcome.ERROR, str(unproven), rest_s=rest_s))
         return False
 
     async def ask_similar(self, service: ArchiveService, similar: Url) -> None:
@@ -260,13 +259,16 @@ class _LookUp:
 
         Raises _Unproven (D-137).
         """
-        is_last = False
+        moves = 0
         while True:
             stamp = stamp_of(capture.taken)
-            reply = await self._client.replay(
-                service, replay_address(service, stamp, capture.original, capture.address)
-            )
+            address = replay_address(service, stamp, capture.original, capture.address)
+            reply = await self._client.replay(service, address)
             self.result.requests += 1
+            if reply.code == GOOD and reply.is_cut and not reply.body and service.is_raw:
+                # It was captured in a coding that we do not read; rewritten, as for a frame, it is in one that we do.
+                reply = await self._client.replay(service, address.replace("id_/", "if_/", 1))
+                self.result.requests += 1
             replayed = replay_of(reply, stamp=stamp, url=archived(capture.original) or self._wish.url, service=service)
             if replayed.result is ReplayResult.NOTHING:
                 raise _Unproven(replayed.why)
@@ -274,17 +276,15 @@ class _LookUp:
             if not is_near or replayed.taken is None:
                 break
             capture = capture._replace(taken=replayed.taken, address=None)
-            if replayed.status is None:
-                # The archive may play the page under another spelling than that which it lists.
-                led = memento_at(replayed.location or "", capture.original)
-                capture = capture._replace(original=led.original if led else capture.original)
-            else:
+            if replayed.status is not None:
                 # The near one was played without a word.
                 replayed = replayed._replace(result=ReplayResult.PLAYS, why="")
                 break
-            if is_last:
+            # The archive may play the page under another spelling than that which it lists.
+            led = memento_at(replayed.location or "", capture.original)
+            capture = capture._replace(original=led.original if led else capture.original)
+            if (moves := moves + 1) > 1:
                 break
-            is_last = True
         return _Played(capture, reply, replayed)
 
     async def _index(self, service: ArchiveService, address: str) -> ServiceReply:
