@@ -133,16 +133,15 @@ def test_a_revisit_of_a_redirect_or_an_error_is_that_again_and_of_nothing_is_pas
     found = ranked([row("20100401", "X", status=None, mime="warc/revisit"), row("20090101", "Y")], "20100501")
     assert stamps(found) == ["20090101"]
     assert whys(found) == {"revisit"}
-    rows = [
-        row("20090101", "MOVED", status=301),
-        row("20090201", "MISSING", status=404),
-        row("20100401", "MOVED", status=None, mime="warc/revisit"),
-        row("20100402", "MISSING", status=None, mime="warc/revisit"),
-    ]
-    found = ranked(rows, "20100501")
+    rows = [row("20090101", "MOVED", status=301), row("20090201", "MISSING", status=404)]
+    again = [row(f"2010040{n}", one.digest, status=None, mime="warc/revisit") for n, one in enumerate(rows, 1)]
+    found = ranked([*rows, *again], "20100501")
     assert found.best == ()
     assert len(found.redirects) == 2
     assert [one.why for one in found.passed] == ["gone", "gone"]
+    # An empty body may be of anything.
+    rows = [row("20090101", EMPTY, status=404), row("20100401", EMPTY, status=None, mime="warc/revisit")]
+    assert whys(ranked(rows, "20100501")) == {"gone", "revisit"}
 
 
 def test_short_html_and_unusual_codes_are_taken_only_if_there_is_nothing_else() -> None:

@@ -70,7 +70,7 @@ def test_the_page_itself_and_pages_with_suspicious_parts_are_good() -> None:
 def test_the_archive_must_say_that_it_plays_that_copy_or_that_day_of_it() -> None:
     for stated, why in [
         ({"taken": None}, "no-moment"), ({"taken": TAKEN + timedelta(seconds=1)}, "other-moment"),
-        ({"status": None}, "no-status"), ({"status": 404}, "status"), ({"status": 301}, "status"),
+        ({"status": None}, "status"), ({"status": 404}, "status"), ({"status": 301}, "status"),
     ]:  # fmt: skip
         assert judged(GOOD, **stated) == why  # type: ignore[arg-type]  # each case has one keyword of its own type
     midnight = TAKEN.replace(hour=0, minute=0, second=0)
@@ -148,6 +148,7 @@ def test_a_pdf_must_be_one() -> None:
     assert judged(GOOD, url=url) == "wrong-type"
     assert judged(GOOD, url=url, kind="application/pdf") == "wrong-type"
     assert judged(b"The requested report is no longer available here.", url=url, kind="text/plain") == "wrong-type"
+    assert judged(b"The wheel;turned;for days;" * 2, url="http://www.mill.demo/days.csv", kind="text/csv") is None
 
 
 def test_an_image_is_not_judged_by_its_text() -> None:

@@ -26,7 +26,7 @@ _ALIKE: Final = 0.2
 CHANGING: Final = "changing"
 """The word for a page that is always changing."""
 UNPLAYED: Final = frozenset(
-    {"other-moment", "no-moment", "no-status", "status", "absent", "moved", "moved-far", "nothing", "withdrawn"}
+    {"other-moment", "no-moment", "status", "absent", "moved", "moved-far", "nothing", "withdrawn"}
 )
 """Failures of the playing: they say nothing against other copies with the same content."""
 STRANGERS: Final = frozenset({"parked", "for-sale", "replaced", "placeholder", "suspended", "soft-404", "in-trade"})

@@ -14,7 +14,7 @@ from weboid.core.archive.rows.fitness import GOOD, RESERVE, Wish, wants_file
 from weboid.core.document.document import Document, is_html
 from weboid.core.document.fingerprint import distance
 from weboid.core.document.language import UNKNOWN
-from weboid.core.document.portrait import BLANK, FAR_BITS, Portrait, is_replaced, portrait_of
+from weboid.core.document.portrait import FAR_BITS, Portrait, is_replaced, portrait_of
 from weboid.core.observe.content import content_suspicion
 from weboid.core.observe.observation import RawResponse
 from weboid.core.signs.notices import notice_in
@@ -58,8 +58,6 @@ def verified(
         return "no-moment"
     if not _is_moment(capture.taken, taken):
         return "other-moment"
-    if status is None:
-        return "no-status"
     if status != GOOD and status not in RESERVE:
         return "status"
     asked = archived(capture.original) or wish.url
@@ -145,8 +143,6 @@ def _is_other(known: Portrait, document: Document) -> bool:
     Strangers keep titles to be found by readers of the old page; then text and language give them away.
     """
     now = portrait_of(document)
-    if BLANK in (known, now):
-        return False
     if is_replaced(known, now):
         return True
     is_far = distance(known.fingerprint, now.fingerprint) >= FAR_BITS
