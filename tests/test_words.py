@@ -43,7 +43,7 @@ LINES: Final = {
     "cli/processes": 1_599,
     "cli/terminal": 450,
     "config": 1_082,
-    "core/archive": 2_758,
+    "core/archive": 2_761,
     "core/document": 1_930,
     "core/observe": 1_453,
     "core/record": 948,

@@ -17,13 +17,14 @@ from weboid.core.archive.captures import Capture, ServiceReply, in_utc
 from weboid.core.archive.dialects import replies
 from weboid.core.archive.dialects.link_format import links_of, memento_at, timemap_of
 from weboid.core.archive.services import ArchiveService
+from weboid.core.document.document import document_of
+from weboid.core.signs.botwall import wall_by_content, wall_by_headers
 from weboid.core.url.spellings import archived, as_meant, is_other_page, is_same_page
 from weboid.core.url.urls import Url
 
 NEAR: Final = timedelta(hours=24)
 """A capture within this time of the requested one counts as the same."""
 _LINK_CHARS: Final = 16_384
-_CHALLENGE: Final = "cf-mitigated"
 _IS_CHALLENGE: Final = re.compile(r"<title>\s*(?:just a moment|attention required|ddos-guard)", re.IGNORECASE)
 _TROUBLE_CHARACTERS: Final = 4_096
 _TROUBLE: Final = re2.compile(
@@ -178,7 +179,9 @@ def _absent(reply: ServiceReply, service: ArchiveService, stamp: int) -> Replaye
         return Replayed(ReplayResult.ABSENT, "not-found")
     if reply.code != 200:
         return Replayed(ReplayResult.NOTHING, "forbidden" if reply.code in (401, 403) else "unexpected-code")
-    if _CHALLENGE in reply.headers or _IS_CHALLENGE.search(text):
+    page = document_of(reply.body, reply.headers.get("content-type", ""))
+    is_wall = wall_by_headers(200, reply.headers, "") or wall_by_content(200, reply.body, page)
+    if is_wall or _IS_CHALLENGE.search(text):
         return Replayed(ReplayResult.NOTHING, "challenge")
     if service.is_raw and _TROUBLE.search(text, 0, _TROUBLE_CHARACTERS):
         return Replayed(ReplayResult.NOTHING, "in-trouble")
