@@ -13,8 +13,8 @@ from weboid.core.archive.copies import (
     CopyState,
     DistanceTo,
     ShownSnapshot,
-    copies_as_json,
     copies_of,
+    snapshots_as_json,
 )
 from weboid.core.archive.redirect_copies import MOST_HOPS, NextStep, StoredHop, follow, lands
 from weboid.core.archive.rows.fitness import Wish
@@ -71,7 +71,7 @@ def test_a_long_time_from_the_citation_is_noted_only_where_its_day_is_known_and_
                 assert cited.remark is (note if origin is CopyOrigin.CHOSEN else Note.NONE), years
         similar = shown(note=Note.SIMILAR)._replace(wanted=day, wanted_is=DistanceTo.CITATION)
         assert similar.remark is Note.SIMILAR, years
-        assert copies_as_json(copies_of([similar], CopyState.FOUND))["snapshots"][0]["note"] == "similar"
+        assert snapshots_as_json(copies_of([similar], CopyState.FOUND))[0]["note"] == "similar"
 
 
 PAGE = parse("http://www.mill.demo/old/wheel.html")

@@ -1,6 +1,6 @@
 """The copies of a URL as they are shown: a state, and the snapshots, first the one that is shown (A-1, W-8).
 
-Words for people are in ``web/words``; `copies_as_json` is the one dictionary form.
+Words for people are in ``web/words``; `snapshots_as_json` is the one dictionary form.
 """
 
 from collections.abc import Iterable
@@ -150,11 +150,9 @@ def _preference(shown: ShownSnapshot) -> tuple[int, bool, bool, int, int, str]:
     return place, shown.service.name != _WAYBACK, distance is None, away, shown.service.number, shown.address
 
 
-def copies_as_json(copies: Copies | None) -> dict[str, Any]:
-    """The keys of a link: `archived` (None for a link that needs no copy) and `snapshots`."""
-    if copies is None:
-        return {"archived": None, "snapshots": []}
-    return {"archived": copies.state.value, "snapshots": [_snapshot_as_json(shown) for shown in copies.snapshots]}
+def snapshots_as_json(copies: Copies | None) -> list[dict[str, Any]]:
+    """The snapshots of a link; none of one that needs no copy."""
+    return [] if copies is None else [_snapshot_as_json(shown) for shown in copies.snapshots]
 
 
 def _snapshot_as_json(shown: ShownSnapshot) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from operator import attrgetter
 from typing import Any, Final
 
 from weboid.core.archive.addresses import stamp_of
-from weboid.core.archive.copies import copies_as_json
+from weboid.core.archive.copies import snapshots_as_json
 from weboid.core.record.days import iso
+from weboid.core.record.history import Entry
 from weboid.core.record.reasons import status_outcome
 from weboid.core.record.status import Status, http_code
 from weboid.core.url.archives import Snapshot
@@ -42,17 +43,22 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
     given, kind, _, normal, found, record, due, invalid, odd = link[:9]
     claims, grounds, copies, origin, is_frozen, meant, flags, hints, is_repaired = link[9:]
     (verdict, reason, since), (history, streak, _, target, mime, size_kib, http, _) = found, record
+    number, code, state, _ = _status_values(history[0].status if history else link.status)
+    origin_kind, interwiki = _origin_values(origin)
+    # No ** of other dictionaries, which would make each of them first: that took a seventh of its time.
     return {
         "normal": normal,
         "host_unicode": link.host_unicode,
         "given": list(given),
-        **_origin_as_json(origin),
+        "kind": origin_kind,
+        "interwiki": interwiki,
         "class": kind.value,
         "verdict": verdict.word,
         "reason": reason.word if reason else invalid and invalid.value,
         "since": _iso(since),
-        **_status_as_json(history[0].status if history else link.status),
-        "http": link.http if http is None else http or None,
+        "status": number,
+        "http": code if http is None else http or None,
+        "state": state,
         "checked": _iso(history[0].last) if history else None,
         "next_check": _iso(due),
         "strikes": streak.strikes,
@@ -69,22 +75,19 @@ def link_as_json(link: LinkReport) -> dict[str, Any]:
         "probably_meant": meant,
         "repaired": is_repaired,
         "archives": list(claims.archives) if copies is None else [each.address for each in copies.snapshots],
-        **copies_as_json(copies),
+        "archived": None if copies is None else copies.state.value,
+        "snapshots": snapshots_as_json(copies),
         "copy_of": None if (copy := link.cited_copy) is None else _copy_as_json(copy),
-        "history": [
-            {**_outcome_as_json(status), "first": iso(first), "last": iso(last)} for status, first, last in history
-        ],
+        "history": list(map(_entry_as_json, history)),
     }
 
 
 @lru_cache(1_024)
-def _origin_as_json(origin: LinkOrigin | None) -> dict[str, Any]:
-    if origin is None:
-        return {"kind": None, "interwiki": None}
-    if origin.interwiki is None:
-        return {"kind": origin.kind.value, "interwiki": None}
+def _origin_values(origin: LinkOrigin | None) -> tuple[str | None, dict[str, str] | None]:
+    if origin is None or origin.interwiki is None:
+        return origin and origin.kind.value, None
     prefix, title = origin.interwiki
-    return {"kind": origin.kind.value, "interwiki": {"prefix": prefix, "title": title}}
+    return origin.kind.value, {"prefix": prefix, "title": title}
 
 
 def _copy_as_json(copy: Snapshot) -> dict[str, Any]:
@@ -126,14 +129,15 @@ def state_word(status: Status) -> str:
 
 
 @cache
-def _status_as_json(status: Status) -> dict[str, Any]:
-    """The status byte (U-4), the HTTP code of its group or None, and its word. To be copied: it is the same for all."""
-    return {"status": int(status), "http": http_code(status), "state": state_word(status)}
+def _status_values(status: Status) -> tuple[int, int | None, str, str]:
+    """The status byte (U-4), the HTTP code of its group or None, its word, and its outcome's."""
+    return int(status), http_code(status), state_word(status), status_outcome(status).value
 
 
-@cache
-def _outcome_as_json(status: Status) -> dict[str, Any]:
-    return {**_status_as_json(status), "outcome": status_outcome(status).value}
+def _entry_as_json(entry: Entry) -> dict[str, Any]:
+    status, first, last = entry
+    number, code, state, outcome = _status_values(status)
+    return {"status": number, "http": code, "state": state, "outcome": outcome, "first": iso(first), "last": iso(last)}
 
 
 def _grounds_as_json(grounds: Grounds) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from weboid.bot.answers import KnownCopy, key_of
 from weboid.bot.pieces import EditedPiece
 from weboid.bot.repair import LeftLink, LinkChange
 from weboid.core.archive.captures import in_utc
-from weboid.core.archive.copies import copies_as_json
+from weboid.core.archive.copies import snapshots_as_json
 from weboid.core.record.days import iso
 from weboid.core.url.archives import snapshot_of
 from weboid.core.url.farms import WMF
@@ -104,9 +104,7 @@ def _change_as_json(
         "copy": None if change.copy is None else _copy_as_json(change.copy),
         "copies": []
         if link is None
-        else [
-            _offered(each) for each in copies_as_json(link.copies)["snapshots"] if each["verified"] and each["taken"]
-        ],
+        else [_offered(each) for each in snapshots_as_json(link.copies) if each["verified"] and each["taken"]],
     }
 
 
