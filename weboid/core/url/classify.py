@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from weboid.core.url.farms import Farm, owns
-from weboid.core.url.hosts import InvalidReason, InvalidUrl, last_label
+from weboid.core.url.hosts import InvalidReason, InvalidUrl
 from weboid.core.url.urls import Url, parse, suspicious
 
 
@@ -37,14 +37,12 @@ class Classified(NamedTuple):
         return self.reason or ("no http:// or https://" if self.kind is UrlClass.IGNORED else "")
 
 
-_EXAMPLE_DOMAINS: Final = frozenset({"example.com", "example.net", "example.org"})
-_EXAMPLE_TLDS: Final = frozenset({"example", "test", "invalid", "localhost"})
+_EXAMPLES: Final = (".example", ".test", ".invalid", ".localhost", ".example.com", ".example.net", ".example.org")
 
 
 def is_example(host: str) -> bool:
     """True if RFC 2606 reserves a host in normal form for examples."""
-    above, _, tld = host.rpartition(".")
-    return tld in _EXAMPLE_TLDS or f"{last_label(above)}.{tld}" in _EXAMPLE_DOMAINS
+    return f".{host}".endswith(_EXAMPLES)
 
 
 def classify(url: str, farm: Farm | None) -> Classified:

@@ -60,6 +60,8 @@ _SPACE: Final = re.compile(r"[ \t\n\r\f\v]")
 _JOINER: Final = re.compile("[\u200c\u200d]")
 _LABEL: Final = r"[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?"
 _NAME: Final = re.compile(rf"(?:{_LABEL}\.)+{_LABEL}")
+_USUAL_NAME: Final = re.compile(rf"(?:{_LABEL}\.)+[a-z]{{2,63}}")
+"""Nearly every host, which is in normal form: to find that out takes a third of the time of making it."""
 _BARE_NAME: Final = re.compile(_LABEL)
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _ZEROS: Final = re.compile(r"\b0(?::0\b)+")
@@ -76,6 +78,8 @@ def host_form(raw: str, bare: frozenset[str] = NO_NAMES) -> str:
     Raises InvalidUrl (L-4, L-8). `bare`: names without a dot that the user of a command has named, such as
     ``localhost``; no other is valid.
     """
+    if len(raw) <= MAX_HOST and _USUAL_NAME.fullmatch(raw):
+        return raw
     if len(raw) > _MAX_RAW_HOST:
         raise InvalidUrl(InvalidReason.TOO_LONG)
     if raw.startswith("["):
