@@ -66,7 +66,7 @@ LINES: Final = {
     "store": 47,
     "store/archives": 1_218,
     "store/backup": 1_083,
-    "store/db": 1_594,
+    "store/db": 1_593,
     "store/lists": 1_671,
     "store/pages": 1_483,
     "store/people": 682,

@@ -172,18 +172,17 @@ def url_of(columns: Sequence[Any]) -> Url:
     return Url(SCHEMES[scheme], host, port, path)
 
 
-def url_record(columns: Sequence[Any]) -> UrlRecord:
+def url_record(row: Sequence[Any]) -> UrlRecord:
     """The record in the columns from `status` to `state_since`, in the order of the statement `find_urls`."""
-    status, since, asked, older, strikes, failing_since, failing_until, evidence, reason, *rest = columns
-    target, kind, size_kib, http, state_since = rest
+    status, since, asked, older, strikes, begun, ended, evidence, reason, target, kind, size, http, state_since = row
     history: History = ()
     if asked is not None:
         newest = tuple.__new__(Entry, (STATUSES[status], since, asked))
         history = (newest, *unpacked(older)) if older else (newest,)
-    streak = NO_STRIKES if failing_until is None else _streak(strikes, failing_since, failing_until, evidence)
+    streak = NO_STRIKES if ended is None else _streak(strikes, begun, ended, evidence)
     why, file = None if reason is None else BY_NUMBER[reason], None if kind is None else mime.KEYWORDS[kind]
     # In half the time of UrlRecord(…), for the hundreds of URLs of a page.
-    return tuple.__new__(UrlRecord, (history, streak, why, target, file, size_kib, http, state_since))
+    return tuple.__new__(UrlRecord, (history, streak, why, target, file, size, http, state_since))
 
 
 def host_record(columns: Sequence[Any]) -> HostRecord:
