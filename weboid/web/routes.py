@@ -53,7 +53,7 @@ from weboid.web.request.route import ROUTES, Lane, address_of
 from weboid.web.service import Service
 
 _Bound = Iterator[tuple[str, str, Handler]]
-"""Names of routes, each with a method and its handler. The handler of GET also serves HEAD where that is allowed."""
+"""Names of routes, each with methods and their handler. The handler of GET also serves HEAD where that is allowed."""
 
 
 def add_routes(
@@ -67,12 +67,9 @@ def add_routes(
     cards: Cards,
 ) -> None:
     """Adds every route of the table to the application, and that of addresses with a slash at their end."""
-    bound = (
-        *_pages(service, config, wikis, status),
-        *_programs(service, status, cards),
-        *_remote(service, config, metrics),
-        *_people(service, config, client),
-    )
+    parts = [_pages(service, config, wikis, status), _programs(service, status, cards)]
+    parts += [_remote(service, config, metrics), _people(service, config, client)]
+    bound = [(name, method, handler) for part in parts for name, methods, handler in part for method in methods.split()]
     handlers = {(name, method): handler for name, method, handler in bound}
     assert len(handlers) == len(bound), "two handlers for one method of a route"
     for route in ROUTES:
@@ -109,8 +106,7 @@ def _pages(service: Service, config: Config, wikis: Wikis, status: StatusPage) -
     yield "link-info", "GET", links.link_info
     yield "page", "GET", links.by_name
     yield "link-problem", "GET", links.link_problem
-    yield "api-page", "GET", links.api
-    yield "api-page", "POST", links.api
+    yield "api-page", "GET POST", links.api
     url = UrlPage(service)
     yield "url", "GET", url.page
     yield "url", "POST", url.look.sent
@@ -145,19 +141,11 @@ def _programs(service: Service, status: StatusPage, cards: Cards) -> _Bound:
     yield "dead-feed", "GET", changes.feed
     yield "spam-feed", "GET", SpamFeed(service).feed
     yield "api-pages", "GET", BulkPages(service).pages
-    ping = Ping(service)
-    yield "api-ping", "GET", ping.ping
-    yield "api-ping", "POST", ping.ping
-    normal = NormalForm(service)
-    yield "api-normal", "GET", normal.normal
-    yield "api-normal", "POST", normal.normal
+    yield "api-ping", "GET POST", Ping(service).ping
+    yield "api-normal", "GET POST", NormalForm(service).normal
     yield "api-reverts", "POST", Reverts(service).state
-    repairs = PageRepair(service)
-    yield "api-repair", "GET", repairs.repair
-    yield "api-repair", "POST", repairs.repair
-    unrepaired = UnrepairedPages(service)
-    yield "api-unrepaired", "GET", unrepaired.pages
-    yield "api-unrepaired", "POST", unrepaired.pages
+    yield "api-repair", "GET POST", PageRepair(service).repair
+    yield "api-unrepaired", "GET POST", UnrepairedPages(service).pages
     yield "openapi", "GET", OpenApi(service).document
     data = DatasetFiles(service)
     yield "data", "GET", data.index
