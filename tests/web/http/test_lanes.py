@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from unittest.mock import AsyncMock, patch
 
 import aiohttp
 import pytest
@@ -22,9 +23,7 @@ from weboid.web.http import lanes
 from weboid.web.http.lanes import CAPACITIES, CONNECTIONS, LANES, Lanes, lanes_of
 from weboid.web.http.server import open_site
 from weboid.web.request.fields import Bodies, fields_of
-from weboid.web.request.problem import Problem
 from weboid.web.request.route import ROUTES, Lane
-from weboid.web.words.messages import Messages
 
 PAGE = "/api/page?dbname=testwiki@wmflabs&pageid=1"
 TOKEN = "correct horse battery staple"
@@ -59,27 +58,22 @@ class Busy:
         return web.Response(text="form")
 
 
-async def _no_form(_: web.Request) -> web.StreamResponse:
-    raise web.HTTPNotFound
-
-
 @asynccontextmanager
-async def busy(form: Handler = _no_form) -> AsyncIterator[Busy]:
-    async def problem_page(_: web.Request, problem: Problem, say: Messages) -> str:
-        return problem.key
-
+async def busy(form: Handler | None = None) -> AsyncIterator[Busy]:
     @web.middleware
     async def admitted(request: web.Request, handler: Handler) -> web.StreamResponse:
         service.lanes.admit(request)
         return await handler(request)
 
     service = Busy()
-    app = web.Application(middlewares=[Errors(problem_page).middleware, admitted, service.lanes.middleware])
+    app = web.Application(
+        middlewares=[Errors(AsyncMock(return_value="")).middleware, admitted, service.lanes.middleware]
+    )
     app[LANES] = service.lanes
     app.router.add_post("/search", service.search)
     app.router.add_get("/search", service.form)
     app.router.add_get("/api/page", service.page)
-    app.router.add_post("/api/page", form)
+    app.router.add_post("/api/page", form or service.form)
     async with open_site(app, "127.0.0.1", 0) as service.url:
         try:
             yield service
@@ -181,22 +175,13 @@ async def test_who_is_refused_is_so_before_a_form_is_received_and_no_more_once_t
         assert await status_of(client, "GET", f"{service.url}/api/page") == (200, 0)
 
 
-async def test_an_answer_from_the_cache_needs_no_turn_of_pages(
-    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_answer_from_the_cache_needs_no_turn_of_pages(database: str, tmp_path: Path) -> None:
     async with open_service(database, tmp_path) as site:
         revision = f"{PAGE}&revid=7"
         assert (await site.fetch(revision))[0] == 200
-        entered: list[Lane] = []
-        enter = Lanes.enter
-
-        async def noted(lanes_: Lanes, request: web.Request, lane: Lane) -> None:
-            entered.append(lane)
-            await enter(lanes_, request, lane)
-
-        monkeypatch.setattr(Lanes, "enter", noted)
-        assert (await site.fetch(revision))[0] == 200
-        assert entered == [Lane.FILES]
+        with patch.object(Lanes, "enter", autospec=True, side_effect=Lanes.enter) as enter:
+            assert (await site.fetch(revision))[0] == 200
+        assert [call.args[2] for call in enter.call_args_list] == [Lane.FILES]
 
 
 def test_all_slots_together_leave_connections_over() -> None:
@@ -228,14 +213,11 @@ async def test_long_forms_that_come_at_the_same_time_are_bounded_together(monkey
     monkeypatch.setattr(lanes, "Bodies", lambda: Bodies(60_000))
     async with busy(answer) as service, aiohttp.ClientSession() as client:
         _, writer = await begun(service.url, "/api/page", 60_000, b"a" * 40_000)
-        statuses = {}
-        for size in (10_000, 50_000):
+
+        async def has(size: int, status: int) -> bool:
             async with client.post(f"{service.url}/api/page", data={"urls": "a" * size}) as response:
-                statuses[size] = response.status
-        assert statuses == {10_000: 200, 50_000: 503}
+                return response.status == status
+
+        assert [await has(10_000, 200), await has(50_000, 503)] == [True, True]
         writer.transport.abort()
-        async with asyncio.timeout(30):
-            while True:
-                async with client.post(f"{service.url}/api/page", data={"urls": "a" * 50_000}) as response:
-                    if response.status == 200:
-                        break
+        await until(lambda: has(50_000, 200))
