@@ -42,7 +42,7 @@ LINES: Final = {
     "cli": 4_605,
     "cli/processes": 1_599,
     "cli/terminal": 450,
-    "config": 1_082,
+    "config": 1_094,
     "core/archive": 2_759,
     "core/document": 1_930,
     "core/observe": 1_453,

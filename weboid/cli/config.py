@@ -100,7 +100,7 @@ def _faults_of_commands(config: Config) -> Iterator[str]:
     web, people = config.web, config.people
     looks: list[Callable[[], object]] = [
         lambda: read_address(config.database),
-        lambda: read_address(config.database_read),
+        lambda: read_address(config.database_read, "WEBOID_DATABASE_READ"),
         lambda: tls_context(config.net.ca),
         lambda: require_safe(config.crawl.core, CRAWLERS) if config.crawl.core else None,
         lambda: require_safe(config.feed.core, FEEDERS) if config.feed.core else None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from weboid.config.values import Address, Addresses, Network, Port, Ports, Queue, Source, Table, Title, Workers
+from weboid.config.values import Address, Network, Port, Ports, Queue, Source, Table, Title, Urls, Workers
 from weboid.core.archive.configured import configured
 from weboid.core.archive.services import ArchiveService
 from weboid.core.record.policy import DEFAULT, Policy
@@ -81,7 +81,7 @@ class CrawlConfig:
     """Hosts that are never contacted, with all subdomains (C-17)."""
     stop_file: Path | None = None
     """A file with more of them, one per line, read again whenever it changes."""
-    canaries: Addresses = ()
+    canaries: Urls = ()
     """URLs that always answer unless our own connection is down (C-16); empty = some that worked before."""
     core: str = ""
     """The address of a Weboid whose links are checked here, without a database of our own; its token is in

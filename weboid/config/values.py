@@ -12,6 +12,8 @@ from typing import Annotated, Any, Final, Literal, get_origin
 import msgspec
 from msgspec import Meta
 
+from weboid.core.url.urls import parse
+
 Network = IPv4Network | IPv6Network
 MOST_WORKERS: Final = 64
 """Processes of one webservice: more is a typing error, or should be several machines."""
@@ -19,8 +21,8 @@ MOST_WORKERS: Final = 64
 Port = Annotated[int, Meta(ge=0, le=65_535, description="a whole number, 0 … 65535")]
 Ports = Annotated[tuple[Port, Port], Meta(description="two ports, of http and of https, each 0 … 65535")]
 Workers = Annotated[int, Meta(ge=1, le=MOST_WORKERS, description=f"a whole number, 1 … {MOST_WORKERS}")]
-Address = Annotated[str, Meta(pattern=r"^(https?://[^\0- \x7f]*)?\Z", description="an address, as https://example.org")]
-Addresses = Annotated[tuple[Address, ...], Meta(description="a list of addresses, as https://example.org")]
+_HTTP: Final = r"^\s*((?i:https?)://[^\0- \x7f]+)?\s*\Z"
+Address = Annotated[str, Meta(pattern=_HTTP, description="an address, as https://x.org", extra={"then": str.strip})]
 Source = Annotated[str, Meta(pattern=r"^(api|replica)\Z", description="api or replica")]
 """The ways of reading a wiki's pages (L-2)."""
 Queue = Annotated[Literal["fair", "depth"], Meta(description="fair or depth")]
@@ -90,6 +92,15 @@ def _path(text: str) -> Path | None:
         raise ValueError(f"{text!r}: {error}") from None
 
 
+def _urls(texts: tuple[str, ...]) -> tuple[str, ...]:
+    for text in texts:
+        try:
+            parse(text)
+        except ValueError as error:
+            raise ValueError(f"{text!r} is no URL: {error}") from None
+    return texts
+
+
 def _networks(texts: tuple[str, ...]) -> tuple[Network, ...]:
     return tuple(map(ip_network, texts))
 
@@ -101,6 +112,7 @@ _Line = Annotated[
     str, Meta(pattern=r"^[^\x00-\x1f\x7f]*\Z", description="a text on one line, without control characters")
 ]
 _LINES: Final = Meta(description="a list of texts, or texts separated by commas")
+Urls = Annotated[tuple[_Line, ...], Meta(description="URLs, separated by commas", extra={"then": _urls})]
 _TYPES: Final[dict[Any, Any]] = {
     str: _Line,
     int: Annotated[int, Meta(ge=0, lt=2**31, description="a whole number, zero or more")],

@@ -66,30 +66,30 @@ _PORTS: Final = re.compile(r"[0-9]{0,5}(,[0-9]{0,5})*")
 _Result = TypeVar("_Result")
 
 
-def read_address(dsn: str) -> Mapping[str, Any]:
-    """The parts of the address of a database, as libpq reads it.
+def read_address(dsn: str, name: str = "WEBOID_DATABASE") -> Mapping[str, Any]:
+    """The parts of the address of a database, as libpq reads it; `name` is that of its variable, for the error.
 
     Raises StoreError; it repeats nothing of the address, as all in it may be a part of the password.
     """
     try:
         parts = conninfo_to_dict(dsn)
     except psycopg.ProgrammingError as error:
-        raise _refused_address(error) from None
+        raise _refused_address(error, name) from None
     # What follows an @ or / that is not escaped is read as host and port, and would be shown as those.
     if "@" in str(parts.get("host", "")):
-        raise _unusable("there is an @ in the name of the host")
+        raise _unusable("there is an @ in the name of the host", name)
     if not _PORTS.fullmatch(str(parts.get("port", ""))):
-        raise _unusable("the port is no number")
+        raise _unusable("the port is no number", name)
     return parts
 
 
-def _refused_address(error: psycopg.ProgrammingError) -> StoreError:
+def _refused_address(error: psycopg.ProgrammingError, name: str = "WEBOID_DATABASE") -> StoreError:
     """The error for an address that the driver does not take (D-421)."""
-    return _unusable(_QUOTED.sub('"…"', str(error).strip()))
+    return _unusable(_QUOTED.sub('"…"', str(error).strip()), name)
 
 
-def _unusable(reason: str) -> StoreError:
-    return StoreError(f"WEBOID_DATABASE is not a PostgreSQL address ({reason}): {_ADVICE}")
+def _unusable(reason: str, name: str) -> StoreError:
+    return StoreError(f"{name} is not a PostgreSQL address ({reason}): {_ADVICE}")
 
 
 def limited(dsn: str) -> str:
