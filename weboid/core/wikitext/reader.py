@@ -42,8 +42,6 @@ _TOKEN: Final = re.compile(
     re.IGNORECASE,
 )
 _TAG_REST: Final = re.compile(r"[^<>]*>")
-_EXTENSION_REST: Final = re.compile(r"[^>]{0,1000}+>")
-"""As MediaWiki reads tags of extensions, so that one that lost its ``>`` ends with the next."""
 _END_OF_URL: Final = r"''|&(?:lt|gt|nbsp|#0*(?:60|62|160)|#x0*(?:3c|3e|a0));"
 """The ends of a URL besides blanks and brackets: quotes of italics, and entities of what it cannot contain."""
 _ENTITY: Final = re.compile(r"&(?:[a-z]+|#[0-9]+|#x[0-9a-f]+)\Z", re.IGNORECASE)
@@ -140,6 +138,8 @@ class _Reader:
             self._closings.setdefault(found[1].lower(), []).append(found.span())
         self._covered = 0
         """Up to here, addresses are no links of their own: they stand in a tag or in another address."""
+        self._tag_end = 0
+        """The end of the first ``>`` behind the name of an extension's tag, with which it ends, as in MediaWiki."""
         self._templates: list[tuple[int, int, list[tuple[int, int | None]], _Place]] = []
         self._links: list[_Link] = []
         self._references: list[Reference] = []
@@ -203,25 +203,26 @@ class _Reader:
 
     def _tag(self, frame: _Frame, token: re.Match[str]) -> int:
         start, name = token.start(), token["tag"].lower()
-        is_extension = self._text[start + 1] != "/" and (name in _IS_OPAQUE or name in _IS_WIKITEXT)
-        rest = (_EXTENSION_REST if is_extension else _TAG_REST).match(self._text, token.end(), frame.end)
-        if rest is None:
-            return token.end()
-        if not is_extension:
+        if self._text[start + 1] == "/" or not (name in _IS_OPAQUE or name in _IS_WIKITEXT):
             # Braces and pipes count in tags, too, as MediaWiki's preprocessor does not know these.
-            self._covered = rest.end()
+            rest = _TAG_REST.match(self._text, token.end(), frame.end)
+            self._covered = rest.end() if rest else self._covered
             return token.end()
-        closing = None if rest[0].endswith("/>") else self._closing_of(name, rest.end(), frame.end)
+        if self._tag_end <= token.end():
+            self._tag_end = self._text.find(">", token.end()) + 1 or len(self._text) + 1
+        if (end := self._tag_end) > frame.end:
+            return token.end()
+        closing = None if self._text[end - 2] == "/" else self._closing_of(name, end, frame.end)
         if closing is None:
-            return rest.end()
+            return end
         if name in _IS_OPAQUE:
             return closing[1]
         reference = frame.reference
         if name == "ref":
-            reference = Reference(start, rest.end(), closing[0], closing[1])
+            reference = Reference(start, end, closing[0], closing[1])
             self._references.append(reference)
-        self._open_frame(rest.end(), closing[0], closing[1], reference, "<" if name == "gallery" else "")
-        return rest.end()
+        self._open_frame(end, closing[0], closing[1], reference, "<" if name == "gallery" else "")
+        return end
 
     def _closing_of(self, name: str, start: int, end: int) -> tuple[int, int] | None:
         closings = self._closings.get(name, [])
