@@ -33,7 +33,7 @@ def test_a_link_is_left_alone_by_a_template_that_belongs_to_it_and_only_the_one_
 
 
 def test_a_mark_behind_a_reference_that_stands_at_another_place_is_no_matter_of_links_before_it() -> None:
-    for reference in ["<ref name=b/>", '<ref name="b" group=c /> ', "<REF name=b />"]:
+    for reference in ["<ref name=b/>", '<ref name="b" details="p. <5" /> ', "<REF name=b />"]:
         tagged = f"[{URL} A] and{reference}{{{{dead link|bot=X}}}}"
         assert repaired(tagged, links=known("working")) == tagged, reference
         ignored = f"[{URL} A] and{reference}{{{{cbignore}}}}"

@@ -10,7 +10,7 @@ from weboid.core.wikitext.citations import Citation
 from weboid.core.wikitext.nodes import LinkNode, NodeSpot, ParameterNode, TemplateNode, Wikitext
 from weboid.core.wikitext.settings import ObsoleteTemplate
 
-_REUSED: Final = re.compile(r"<ref\b[^<>]*/>\Z", re.IGNORECASE)
+_REUSED: Final = re.compile(r"<ref\b[^>]*/>\Z", re.IGNORECASE)
 """A reference whose text is at another place of the page."""
 _LONGEST_REUSED: Final = 300
 
