@@ -20,7 +20,7 @@ _LONGEST: Final = 60
 _FIRST_YEAR: Final = 1990
 """There was no web before."""
 _FIRST_HIJRI: Final = 1410
-"""The same year by the moon; a lower one of four digits is of the Iranian calendar."""
+"""The same year by the moon; a lower one of a date in digits is of the Iranian calendar."""
 _ISO: Final = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2})(?:[T ][0-9:.Z]*)?)?")
 _CJK: Final = re.compile(r"(\d{4})[年년] ?(\d{1,2})[月월](?: ?(\d{1,2})[日일](?: ?[(（]\w[)）])?(?:閲覧)?)?")
 _ERA: Final = re.compile(r"(?:\d{4}年)?[(（]?(平成|令和|民[國国])(\d{1,3}|元)年[)）]?")
@@ -57,12 +57,12 @@ def day_in(text: str, language: str) -> date | None:
     line = _LINK.sub(lambda found: found[2] or found[1], _UNSEEN.sub("", text.replace("&nbsp;", " "))).strip()
     line = _ERA.sub(lambda found: f"{_YEAR_BEFORE[found[1][0]] + int(found[2].replace('元', '1'))}年", line)
     if found := _ISO.fullmatch(line) or _CJK.fullmatch(line) or _YEAR_FIRST.fullmatch(line):
-        return _day(int(found[1]), int(found[2]), int(found[3] or _MIDDLE))
+        return _day(int(found[1]), int(found[2]), int(found[3] or _MIDDLE), is_numeric=found.re is not _CJK)
     if found := _NUMERIC.fullmatch(line) or _VIETNAMESE.fullmatch(line):
         day, month = int(found[1]), int(found[3])
         # In English 05/06/2012 may be of May or of June.
         is_clear = day > 12 or day == month or not language.startswith("en")
-        return _day(int(found[4]), month, day) if is_clear else None
+        return _day(int(found[4]), month, day, is_numeric=found.re is _NUMERIC) if is_clear else None
     line = _INNER_DOT.sub("", _ORDINAL.sub(" ", line))
     return _in_words(line, _months("en") | _months(language)) if _LINE.fullmatch(line) else None
 
@@ -87,8 +87,8 @@ def _in_words(line: str, months: Mapping[str, int]) -> date | None:
     return _day(year, month, day) if month <= 12 else _jalali_day(year, month - 12, day)
 
 
-def _day(year: int, month: int, day: int) -> date | None:
-    if year < _FIRST_HIJRI:
+def _day(year: int, month: int, day: int, *, is_numeric: bool = False) -> date | None:
+    if is_numeric and year < _FIRST_HIJRI:
         return _jalali_day(year, month, day)
     year -= _BUDDHIST_YEARS if year >= _FIRST_YEAR + _BUDDHIST_YEARS else 0
     try:
