@@ -50,7 +50,7 @@ LINES: Final = {
     "core/signs": 1_457,
     "core/url": 2_064,
     "core/verdict": 1_628,
-    "core/wikitext": 1_755,
+    "core/wikitext": 1_753,
     "crawl": 1_939,
     "demo": 2_661,
     "feed": 1_788,

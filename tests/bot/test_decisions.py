@@ -25,8 +25,8 @@ _OTHER = _ARCHIVED.replace(COPY, COPY.replace("history", "another"))
 _SAVED = _ARCHIVED.replace(COPY, f"https://web.archive.org/save/{URL}")
 _CHOSEN = _ARCHIVED.replace(COPY, "https://clips.example.com/4711")
 _WAYBACK = f"{{{{Wayback|url={URL}|date=20120507093011}}}}"
-_LISTED = f"{{{{Wayback|url=https://web.archive.org/web/*/{URL}}}}}"
-
+_NONE = f"https://web.archive.org/web/*/{URL}"
+_LISTED = f"{{{{Wayback|url={_NONE}}}}}"
 
 _NESTED = f"https://web.archive.org/web/20190101000000/{COPY}"
 _DAY = "|archive-date=7 May 2012"
@@ -107,6 +107,8 @@ ROWS = (
     Row("D13", _CITE, _CITE, archive=FOUND | {"verified": False}),
     Row("D14", _CITE, _CITE + _TAG, archive=None),
     Row("D14", _BRACKETED, f"{_BRACKETED} {_TAG}", archive=None),
+    Row("D14", f"{_CITE} [{_NONE} list]", f"{_CITE}{_TAG} [{_NONE} list]", archive=None),
+    Row("D14", f"{_BRACKETED} ({_NONE})", f"{_BRACKETED} {_TAG} ({_NONE})", archive=None),
     Row(
         "D14", f"{{{{Internetquelle |url={URL} |titel=A}}}}", f"{{{{Internetquelle |url={URL} |titel=A |offline=ja}}}}",
         archive=None, wiki="dewiki",

@@ -99,10 +99,9 @@ def decide(state: LinkState, answer: LinkAnswer, options: Options) -> Decision:
         return _nothing(answer.verdict.word)
     verdict, why = _verdict(state, answer, options)
     if verdict is Verdict.DEAD:
-        is_bad = state.copy in _BAD
-        return _of_bad_copy(state, answer, options) if is_bad else _of_dead(state, answer, options, why)
-    is_living = verdict is Verdict.WORKING
-    return _of_living(state, options, answer.copies is CopyState.FOUND, why) if is_living else _nothing(why)
+        return _of_bad_copy(state, answer, options) if state.copy in _BAD else _of_dead(state, answer, options, why)
+    has_copy = answer.copies is CopyState.FOUND
+    return _of_living(state, options, has_copy, why) if verdict is Verdict.WORKING else _nothing(why)
 
 
 def _verdict(state: LinkState, answer: LinkAnswer, options: Options) -> tuple[Verdict, str]:

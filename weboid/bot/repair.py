@@ -171,6 +171,9 @@ def _one_pass(writing: Writing, answers: KnownLinks, left_out: frozenset[_Step])
             done.left.append(LeftLink(link.url, why))
             continue
         answer = _fitting(_flagged(answer, link.url, writing.settings), link, writing)
+        if link.copy_next and answer.copies is not CopyState.FOUND:
+            standing = standing_of(link.copy_next, link.url, answers, writing.now)
+            link.copy_next = None if standing is CopyStanding.INVALID else link.copy_next
         state = state_of(writing, link, answers)
         decision = decide(state, answer, writing.settings.options)
         if decision.action is RepairAction.NOTHING:
@@ -240,7 +243,7 @@ def state_of(writing: Writing, link: RepairableLink, answers: KnownLinks) -> Lin
     elif marks:
         copy = _standing_of_mark(link, answers, writing.now)
     elif link.copy_next is not None:
-        copy = CopyStanding.GOOD  # its standing is decided at its own place
+        copy = CopyStanding.GOOD  # what is to be another is replaced at its own place
     is_obsolete = bool(marks) and marks[0].obsolete is not None and link.wrapped is None
     flaw = ""
     if link.wrapped is not None:
@@ -335,10 +338,8 @@ def _names_more(writing: Writing, mark: ArchiveMark) -> bool:
 
 
 def _is_of_another_link(writing: Writing, citation: Citation, address: str) -> bool:
-    """True if a copy is that of another address in the citation, such as that of the chapter, or of the link's new
-    one."""
-    if is_moved(address, citation.url.value):
-        return True
+    """True if a copy is that of another address in the citation, such as the chapter's, or the link's new one."""
     original = original_in(address)
     given = (writing.wikitext.value_of(each) for each in citation.template.parameters)
-    return original is not None and any(is_same_link(original, value) for value in given if form_of(value))
+    is_given = original is not None and any(is_same_link(original, value) for value in given if form_of(value))
+    return is_given or is_moved(address, citation.url.value)

@@ -213,10 +213,8 @@ class _Reader:
         if (end := self._tag_end) > frame.end:
             return token.end()
         closing = None if self._text[end - 2] == "/" else self._closing_of(name, end, frame.end)
-        if closing is None:
-            return end
-        if name in _IS_OPAQUE:
-            return closing[1]
+        if closing is None or name in _IS_OPAQUE:
+            return closing[1] if closing else end
         reference = frame.reference
         if name == "ref":
             reference = Reference(start, end, closing[0], closing[1])
