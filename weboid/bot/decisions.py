@@ -56,8 +56,8 @@ class LinkState:
 
     `copy` is the standing of the link's copy. `is_movable`: it stands next to a citation, or in the place of its URL,
     and belongs into its parameters; `is_obsolete`: it stands in a template that is to be replaced. `flaw`: the stable
-    word for what is wrong with how it is written, `is_untidy`: that could be better. `can_state`: there is a parameter
-    that says if the link is dead; `implies_dead`: with a copy it does so without that parameter; `tags_by_stating`:
+    word for what is wrong with how it is written, `is_untidy`: that could be better. `can_state`: it is for a parameter
+    to say if the link is dead; `implies_dead`: with a copy it does so without that parameter; `tags_by_stating`:
     without a copy that is all the tag there is.
     """
 

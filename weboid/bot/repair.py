@@ -283,7 +283,7 @@ def _state_of_citation(writing: Writing, link: RepairableLink, citation: Citatio
     settings, status = writing.settings, writing.settings.cite.status
     archive_url = citation.archive_url.value if citation.archive_url is not None else ""
     wrapped = None if link.wrapped is None else standing_of(link.wrapped, link.url, answers, writing.now)
-    copy, is_movable, is_obsolete = CopyStanding.ABSENT, False, False
+    copy, is_movable, is_obsolete, can_state = CopyStanding.ABSENT, False, False, status is not None
     if archive_url:
         copy = standing_of(archive_url, link.url, answers, writing.now)
         if copy is CopyStanding.FOREIGN and _is_of_another_link(writing, citation, archive_url):
@@ -295,7 +295,7 @@ def _state_of_citation(writing: Writing, link: RepairableLink, citation: Citatio
     elif link.archives:
         copy = _standing_of_mark(link, answers, writing.now)
     elif link.copy_next is not None or _has_unknown_copy(writing, citation, link.url, answers):
-        copy = CopyStanding.GOOD
+        copy, can_state = CopyStanding.GOOD, can_state and link.copy_next is None
     if wrapped is not None:
         may_go = archive_url and copy is CopyStanding.GOOD and settings.options.replace_deprecated_archives
         is_movable = bool(may_go) or wrapped is CopyStanding.GOOD
@@ -315,7 +315,7 @@ def _state_of_citation(writing: Writing, link: RepairableLink, citation: Citatio
         flaw=_flaw(writing, archive_url, citation.archive_date, is_dated=bool(settings.cite.archive_stamp)),
         is_untidy=bool(archive_url) and for_readers(archive_url) != archive_url,
         is_citation=True,
-        can_state=status is not None,
+        can_state=can_state,
         implies_dead=status is not None and status.default_with_archive == status.dead,
         tags_by_stating=settings.dead_tag.place == "swallow",
     )
