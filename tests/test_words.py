@@ -45,7 +45,7 @@ LINES: Final = {
     "config": 1_094,
     "core/archive": 2_759,
     "core/document": 1_930,
-    "core/observe": 1_453,
+    "core/observe": 1_456,
     "core/record": 948,
     "core/signs": 1_457,
     "core/url": 2_064,

@@ -12,7 +12,7 @@ from support.misbehaving import Act, Asked, Script, head_only, reply
 
 from weboid.core.record.reasons import Outcome, Reason
 
-PATH: Final = "/a/the-mill.html"
+PATH: Final = "/a/the-mill-race.html"
 HOST: Final = "mill.demo"
 WORDS: Final = (
     "the quick brown fox jumps over the lazy dog near the bank of a river while seven wise owls watch in silence "

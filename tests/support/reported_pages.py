@@ -32,7 +32,7 @@ SCRIPT: Final = b"<html><script>" + b"$_ts={};$_ts.nsd=1;" * 30 + b"</script></h
 TESTCOOKIE: Final = (
     b'<html><body><script type="text/javascript" src="/aes.min.js"></script><script>function toNumbers(d){return d}'
     b'var a=toNumbers("f6");document.cookie="__test="+toHex(slowAES.decrypt(a))+"; path=/"; location.href='
-    b'"/a/the-mill.html?i=1";</script><noscript>This site requires Javascript to work.</noscript></body></html>'
+    b'"/a/the-mill-race.html?i=1";</script><noscript>This site requires Javascript to work.</noscript></body></html>'
 )
 COOKIE_SCRIPTS: Final[dict[str, bytes]] = {name: text.encode() for name, text in _PAGES["cookie_scripts"].items()}
 """Scripts that set a cookie and ask for the same page again; the page is nothing else."""

@@ -104,7 +104,7 @@ def unread(code: int, length: int) -> bytes:
 
 
 APOLOGY: Final = "/apology_objects/abuse-detection-apology.html"
-ARTICLE: Final = page("The mill on the dam", prose(99))
+ARTICLE: Final = page("The mill race", prose(99))
 BANNED: Final = reply(200, body=b"User-agent: *\nDisallow: /", kind="text/plain")
 LIVING: Final = site({PATH: FINE, "/": HOME})
 CHALLENGE: Final = page("Just a moment...", "Checking if the site connection is secure.") + (
@@ -173,7 +173,7 @@ REFUSALS: list[Row] = [
     ("cf-rate-403 webrecorder/browsertrix-crawler#1124", after(3, reply(403, body=page(
         "ERROR: The request could not be satisfied", "Request blocked.")), LIVING), NO_FAILURE),
     ("status-403-then-page spatie/crawler#265", everywhere(503, body=b"<script>setTimeout(function(){location.href='/a"
-     b"/the-mill.html'},5000);document.cookie='ok=1'</script>"), REFUSED),
+     b"/the-mill-race.html'},5000);document.cookie='ok=1'</script>"), REFUSED),
     ("host-503-tool corona-warn-app/cwa-documentation#542", everywhere(503), NO_FAILURE | {Reason.UNAVAILABLE.outcome}),
     ("shop-503-captcha HongPong/broken-link-checker#27", only_here(reply(503, body=page("Robot Check", "Enter the "
      "characters you see below") + b'<form action="/errors/validateCaptcha"><input name=field></form>')), REFUSED),
@@ -253,8 +253,9 @@ DEAD: list[DeadRow] = [
     ("a 404 of a part of the site", lambda asked: reply(301, "Location: /forum2/mill.html") if asked.target == PATH
      else sent(asked, reply(404, body=ARTICLE if asked.target.startswith("/forum2/") else b"no")), Reason.NOT_FOUND),
     ("a 404 in a coding, of any length", lambda asked: sent(asked, unread(404, 900 + asked.count)), Reason.NOT_FOUND),
-    *((f"a 500 with a text, called {title}", site({PATH: reply(500, body=page(title, prose(99))), "/": HOME}),
-       Reason.SERVER_ERROR) for title in ("Runtime trouble", f"ValueError at {PATH}")),
+    *((f"a 500 called {title}", site({PATH: reply(500, body=page(title, prose(99))), "/": HOME}), Reason.SERVER_ERROR)
+      for title in ("Runtime trouble", "KeyError at /the-mill-race.html", "Ach | The mill race", "mill.demo fails")),
+    ("a 500 of a race everywhere", only_here(reply(500, body=page("No race", prose(99)))), Reason.SERVER_ERROR),
     ("a 500 of a login", moved_to_refusing(500, host="login.mill.demo"), Reason.SERVER_ERROR),
     ("a 404 of its own login", lambda asked: reply(302, "Location: /login?next=a") if asked.target == PATH else sent(
         asked, MISSING), Reason.NOT_FOUND),

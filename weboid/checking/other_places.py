@@ -58,12 +58,12 @@ class OtherPlaces:
         return front_suspicion(answer, None if root == place else await self._front(str(root), trusting), others)
 
     async def _is_page(self, answer: RawResponse, trusting: bool) -> bool:
-        """True if a document is the page itself: of a 404, if a made-up URL next to it has another one."""
+        """True if the document of a failing code is the page itself: a made-up URL next to it has another one."""
         if not may_show(answer) or not await self._may_look(answer.final):
             return False
         place = parse_again(answer.final)
-        if answer.code != 404 or (probes := probes_of(place)) is None or not _is_next_to(place, probes.near.url):
-            return answer.code != 404
+        if (probes := probes_of(place)) is None or not _is_next_to(place, probes.near.url):
+            return False
         other = await self._ask(str(probes.near.url), trusting)
         return other is not None and is_other(answer, other)
 

@@ -13,6 +13,7 @@ from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.record.reasons import Outcome, Reason, needs_contrast
 from weboid.core.record.status import NO_CODE
 from weboid.core.signs.botwall import wall_by_content
+from weboid.core.signs.missing_words import SEPARATOR
 from weboid.core.signs.soft404 import document_suspicion, hints_at_missing
 from weboid.core.signs.suspicion import Suspicion
 
@@ -68,7 +69,7 @@ def calls_for_front(answer: RawResponse) -> bool:
 
 
 def may_show(answer: RawResponse) -> bool:
-    """True if a 404 may show the page itself, a 500 or 504 does: with a title and a text, which say of no error."""
+    """True if a 404, 500 or 504 may show the page itself: with a title and a text, which say of nothing missing."""
     document = answer.document
     has_text = answer.code in _SHOWING and bool(document.title) and len(document.words) > _FRAME_WORDS
     is_page = has_text and not hints_at_missing(document) and content_suspicion(replace(answer, code=200)) is None
@@ -76,16 +77,18 @@ def may_show(answer: RawResponse) -> bool:
 
 
 def _is_named(answer: RawResponse) -> bool:
-    """True if a word of the last part of a URL is in the title of its document; an error's may have the whole path."""
-    path, title = unquote(urlsplit(answer.final).path), answer.document.title
-    shared = {*folded(path.rstrip("/").rpartition("/")[2]).split()} & {*folded(title).split()}
-    return path not in title and any(len(word) >= _NAMING_CHARS for word in shared)
+    """True if a title begins with a word of the last part of a URL that its host has not; errors have paths in it."""
+    place, title = urlsplit(answer.final), answer.document.title
+    last = unquote(place.path).rstrip("/").rpartition("/")[2]
+    shared = {*folded(last).split()} & {*folded(SEPARATOR.split(title)[0]).split()} - {*folded(place.netloc).split()}
+    return f"/{last}" not in title and any(len(word) >= _NAMING_CHARS for word in shared)
 
 
 def is_other(answer: RawResponse, other: RawResponse) -> bool:
-    """True if a document has another title and other words than what a URL is answered that nobody has."""
+    """True if a document has another title and other words than what a URL that nobody has is answered: 404, or so."""
     one, two = answer.document, other.document
-    return answer.code == other.code and one.title != two.title and len({*one.words} - {*two.words}) > _FRAME_WORDS
+    has_failed = other.code in (404, answer.code)
+    return has_failed and one.title != two.title and len({*one.words} - {*two.words}) > _FRAME_WORDS
 
 
 def front_of(answer: RawResponse, seen: Observation) -> FrontPage:
