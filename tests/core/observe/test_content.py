@@ -50,8 +50,13 @@ def test_content_has_its_say_where_a_code_says_too_little() -> None:
         (403, LIVING, ASKED, "forbidden"), (403, STOPPED, ASKED, "suspended"), (402, STOPPED, ASKED, "suspended"),
         (503, STOPPED, ASKED, "unavailable"), (500, REPAIRED, ASKED, "maintenance"),
         (503, REPAIRED, ASKED, "unavailable"), (404, REPAIRED, ASKED, "not-found"),
+        (404, MISSING, "http://www.site.test/login", "not-found"), (410, MISSING, "http://cas.site.test/a", "gone"),
+        (404, MISSING, "http://new.test/anmeldung", "not-found"), (400, b"", "http://n.test/sso", "redirect-to-login"),
+        (404, MISSING, "http://new.test/login?next=a", "redirect-to-login"), *((code, b"", "http://sso.new.test/", word)
+            for code, word in [(401, "login"), (402, "payment"), (403, "forbidden"), (404, "redirect-to-login"),
+                (405, "method"), (406, "bot-wall"), (429, "rate-limit"), (451, "legal"), (500, "server-error")]),
     ]:  # fmt: skip
-        assert observed(code, body, final).reason.word == reason
+        assert observed(code, body, final).reason.word == reason, (code, final)
 
 
 def test_a_guarded_page_that_came_is_the_page_and_a_consent_page_no_move() -> None:

@@ -12,7 +12,7 @@ from weboid.core.observe.observation import RawResponse
 from weboid.core.record.reasons import Outcome, Reason, code_reason
 from weboid.core.signs.botwall import CODES, wall_by_content, wall_by_headers
 from weboid.core.signs.hosting import hosting_suspicion
-from weboid.core.signs.login_walls import is_consent_url, is_login_url, login_suspicion
+from weboid.core.signs.login_walls import is_consent_url, is_foreign_login, is_login_url, login_suspicion
 from weboid.core.signs.parked import parked_suspicion
 from weboid.core.signs.scripts import script_suspicion
 from weboid.core.signs.services import service_suspicion
@@ -44,13 +44,13 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
         return found
     to_login = is_login_url(answer.final) and not is_login_url(answer.url)
     if code > 299:
-        if to_login and code <= 499 and urlsplit(answer.final).hostname != urlsplit(answer.url).hostname:
-            return Suspicion(Reason.REDIRECT_TO_LOGIN, ("redirect",))
         found = hosting_suspicion(answer.url, document, answer.body) if read_body and code in _IN_PLACE else None
         if found and found.reason is _IN_PLACE[code]:
             return found
         if code_reason(code).outcome is not Outcome.FAILING:
             return None
+        if to_login and code <= 499 and is_foreign_login(answer.url, answer.final, code):
+            return Suspicion(Reason.REDIRECT_TO_LOGIN, ("redirect",))
         found = script_suspicion(code, answer.headers, answer.body, document, reads=read_body)
         return found or (login_suspicion(answer.url, document) if read_body and code <= 499 else None)
     if is_consent_url(answer.final):

@@ -45,6 +45,14 @@ def is_login_url(url: str) -> bool:
     return not words.entrance_segments.isdisjoint(path) and not words.return_fields.isdisjoint(_fields(parts.query))
 
 
+def is_foreign_login(asked: str, login: str, code: int) -> bool:
+    """True if a login is on another host; with 404 or 410 if its host or a field says so: ``cas.`` may be a college."""
+    start, end = (f"{urlsplit(url).hostname}".removeprefix("www.") for url in (asked, login))
+    is_named = _LOGIN_HOST.match(end) is not None and not end.startswith("cas.")
+    leads_back = not _words().return_fields.isdisjoint(_fields(urlsplit(login).query))
+    return start != end and (code not in (404, 410) or is_named or leads_back)
+
+
 def is_consent_url(url: str) -> bool:
     """True if a URL is of a page that asks for consent to cookies and the like before it shows the content."""
     parts = urlsplit(url)
