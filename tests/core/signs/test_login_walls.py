@@ -29,11 +29,12 @@ def test_login_pages_are_known_by_their_address_and_others_are_none() -> None:
 def test_consent_pages_are_known_by_their_address_and_pages_about_consent_are_none() -> None:
     for url in [
         "https://consent.site.test/m?continue=http://site.test/", "https://myprivacy.publisher.test/consent?siteKey=1",
-        "https://guce.site.test/consent?x=1", "http://site.test/v2/collectConsent?x=1", "http://site.test/zustimmung?url=",
+        "https://guce.site.test/consent?x=1", "http://a.test/v2/collectConsent", "https://www.zeit.de/zustimmung?url=a",
         "http://site.test/privacy-gate?x", "http://site.test/cookiewall/", "https://choice.npr.test/index.html?origin=",
+        "https://www.golem.de/sonstiges/zustimmung/auswahl.html?from=https%3A%2F%2Fwww.golem.de%2Fnews%2Fa.html",
     ]:  # fmt: skip
         assert is_consent_url(url)
-    for url in [ASKED, "http://site.test/consent-and-law", "http://site.test/age-of-consent.html"]:
+    for url in [ASKED, "http://a.test/consent-and-law", "http://a.test/age-of-consent.html", "http://s.de/zustimmung"]:
         assert not is_consent_url(url)
 
 

@@ -18,17 +18,17 @@ from weboid.core.signs.suspicion import Suspicion
 from weboid.core.signs.tables import table_of
 
 _LOGIN_HOST: Final = re.compile(r"(?:login|signin|sso|auth|idp|accounts|shibboleth|adfs|cas|wayf)\.")
-_CONSENT_HOSTS: Final = ("consent.", "cookieconsent.", "myprivacy.", "privacy-gate.", "guce.", "choice.npr.")
 _WALL_WORDS: Final = 120
 
 
 class LoginWords(Struct, frozen=True, forbid_unknown_fields=True):
-    """Segments of paths, fields of queries, and titles; the table explains each."""
+    """Segments of paths, fields of queries, beginnings of hosts, and titles; the table explains each."""
 
     login_segments: frozenset[str]
     entrance_segments: frozenset[str]
     return_fields: frozenset[str]
     consent_segments: frozenset[str]
+    consent_places: tuple[str, ...]
     titles: Phrases
 
 
@@ -56,8 +56,9 @@ def is_foreign_login(asked: str, login: str, code: int) -> bool:
 def is_consent_url(url: str) -> bool:
     """True if a URL is of a page that asks for consent to cookies and the like before it shows the content."""
     parts = urlsplit(url)
-    path = set(re.split(r"[/.;]", parts.path.lower()))
-    return (parts.hostname or "").startswith(_CONSENT_HOSTS) or not _words().consent_segments.isdisjoint(path)
+    path, words = parts.path.lower(), _words()
+    is_place = f"{parts.hostname}{path}".startswith(words.consent_places)
+    return is_place or not words.consent_segments.isdisjoint(re.split(r"[/.;]", path))
 
 
 def login_suspicion(asked: str, document: Document) -> Suspicion | None:
