@@ -81,6 +81,8 @@ def test_the_only_text_outside_of_links_is_read_like_a_heading() -> None:
         assert signals(title, text), body
     for body in ["404", "Not found: a novel in letters", "Uncaught: songs", "<h1>Poems</h1>Not found", "Fatal error"]:
         assert signals("Site", body) == (), body
+    for path, title, body in CASES["named"]:
+        assert signals(title, body, asked=f"http://site.test{path}") == (), path
 
 
 def test_a_work_may_be_called_so() -> None:

@@ -58,12 +58,13 @@ _CODES: Final = ("404", "410")
 _CODE: Final = re.compile(r"(?<![0-9])4(?:04|10)(?![0-9])")
 _PROGRAM_FAULT: Final = re.compile(
     r"(?:php )?((?:fatal|parse) error(?= ?:)|uncaught(?= \w*(?:error|exception)\b)|warning(?= ?: (?:mysql|pdo))"
-    r"|error establishing a database connection|error processing ssi file|(?:(?:500 )?internal server error"
-    r"|50[234] (?:bad gateway|service (?:temporarily )?unavailable|gateway time-?out))"
-    r"(?=\W*(?:\Z|the server |an? |no server |nginx|openresty)))",
+    r"|error establishing a database connection|(error processing ssi file|(?:500 )?internal server error"
+    r"|50[234] (?:bad gateway|service (?:temporarily )?unavailable|gateway time-?out))(?=\W*(?:\Z|the proxy server"
+    r"|the server (?:encountered an|is temporarily|didn.t|returned an)|no server is|an internal server error occurred"
+    r"|nginx|openresty)))",
     re.IGNORECASE,
 )
-"""The beginning of a page whose program has failed."""
+"""The beginning of a page whose program has failed, or, as the second group, of one that a server sends for it."""
 _FOOT: Final = re.compile(r"\s(?:©|copyright\b|powered by\b).*", re.IGNORECASE | re.DOTALL)
 """What stands beneath a page, about who made its program or owns the site."""
 _SENTENCE: Final = re.compile(r"[^.!?©@0-9]{20,400}[.!?](?=\s|$)")
@@ -111,7 +112,10 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
         return None
     words = len(document.words)
     if fault := _PROGRAM_FAULT.match(document.text if words > _TINY_PAGE_WORDS else document.own_text):
-        return Suspicion(Reason.SOFT_404, (f"program:{fault[1].lower()}",)) if words <= _TINY_PAGE_WORDS else None
+        is_name = fault[2] and not _PROGRAM_FAULT.match(document.title or fault[0])
+        if words > _TINY_PAGE_WORDS or is_name or set(folded(fault[2] or "").split()) & set(folded(asked).split()):
+            return None  # a long page, or one that is called so and says more
+        return Suspicion(Reason.SOFT_404, (f"program:{fault[1].lower()}",))
     heading = max((saying(heading) for heading in document.headings), default=Saying.NOTHING)
     title, place = _title_saying(document.title)
     if title and is_in_path(asked, next(iter(SEPARATOR.split(document.title)), "")):
