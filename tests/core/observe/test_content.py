@@ -63,6 +63,9 @@ def test_a_guarded_page_that_came_is_the_page_and_a_consent_page_no_move() -> No
     seen = observed(200, LIVING, "https://consent.site.test/?continue=x")
     assert (seen.outcome, seen.target, int(seen.status)) == (Outcome.WORKING, None, 9)
     assert observed(200, LIVING, headers=HTML | {"x-datadome": "protected"}).reason is Reason.OK
+    for code, reason in [(200, Reason.BOT_WALL), (404, Reason.NOT_FOUND)]:
+        seen = observation_of(RawResponse("http://tollbit.site.test/a", "http://tollbit.site.test/a", "GET", code=code))
+        assert seen.reason is reason
 
 
 def test_only_pages_are_read_and_only_for_walls_where_robots_forbid_it() -> None:

@@ -88,5 +88,5 @@ def test_what_is_no_wall_and_a_guards_name_alone_is_none() -> None:
         (403, {"server": "cloudflare", "cf-ray": "1"}), (404, {"cf-mitigated": "challenge"}), (200, {}),
     ]:  # fmt: skip
         assert wall_by_headers(code, headers, URL) is None
-    for final in ["https://tollbit.com/", "https://www.tollbit.com/", "https://site.test//tollbit.site.test/"]:
-        assert wall_by_headers(200, {}, final) is None
+    for final in CASES["no-ends"]:
+        assert wall_by_headers(200, {}, final) is None, final

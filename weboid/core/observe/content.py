@@ -35,7 +35,7 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
     code = answer.code
     if code is None or (code not in CODES and 300 <= code <= 399):
         return None
-    if found := wall_by_headers(code, answer.headers, answer.final):
+    if found := wall_by_headers(code, answer.headers, answer.final if answer.hops or code in CODES else ""):
         return found
     if not answer.body and answer.final == answer.url:
         return None  # there is nothing else to examine; nearly every answer is of this kind

@@ -43,12 +43,12 @@ class Vendor(Struct, frozen=True, forbid_unknown_fields=True):
     """The signs by which one vendor's walls are recognised; any one of them is enough.
 
     `headers` are (name, part of the value in lower case) that only a wall has; `guarding` ones are in all answers of a
-    guarded host, so they count only with a refusal code. `ends` are parts of the URL to which a visitor is redirected,
-    whatever code is sent there (some send 404), with ``//`` the beginning of a host below another. All others are bytes
-    of the body in lower case. `unique` ones are the beginning of an element with its quotation marks, which neither a
-    text nor JSON can hold: no other document has them, however long it is. `marks` stand in tags and scripts,
-    `sayings` in the text; both count in short documents only. `refusals` count only with a refusal code, for living
-    pages of guarded hosts have them, too.
+    guarded host, so they count only with a refusal code. `ends` are where visitors are redirected, whatever code is
+    sent there (some send 404): a part of a path, or a host and all below it; ``//`` begins one with another behind it.
+    All others are bytes of the body in lower case. `unique` ones are the beginning of an element with its quotation
+    marks, which neither a text nor JSON can hold: no other document has them, however long it is. `marks` stand in tags
+    and scripts, `sayings` in the text; both count in short documents only. `refusals` count only with a refusal code,
+    for living pages of guarded hosts have them, too.
     """
 
     name: str
@@ -109,15 +109,23 @@ def wall_by_headers(code: int, headers: Mapping[str, str], final: str) -> Suspic
     if not is_named and not all_vendors.ends.search(final.lower()):
         return None
     _, host, path, *_ = urlsplit(final.lower())
-    place, site = f"{host}{path}", f"//{host.rpartition('.')[0]}"
+    place = re.split("/https?:", f"//{host}{path}", maxsplit=1)[0]  # what follows is what an archive has a copy of
     for vendor in walls().vendor:
         signs = vendor.headers + vendor.guarding if guards else vendor.headers
         for name, part in signs if is_named else ():
             if name in headers and part in headers[name].lower():
                 return _wall(vendor.name, f"header:{name}")
-        if any(site.startswith(end) if end.startswith("//") else end in place for end in vendor.ends):
+        if any(_is_at(end, place) for end in vendor.ends):
             return _wall(vendor.name, "redirect")
     return None
+
+
+def _is_at(end: str, place: str) -> bool:
+    """True if ``//``, a host and a path have an end: its words whole, its host where hosts are."""
+    if end.startswith("//"):
+        return re.match(rf"{re.escape(end)}[^/]+\.", place) is not None
+    lead = ".*" if end.startswith("/") else r"//(?:[^/]*\.)?"
+    return re.match(rf"{lead}{re.escape(end)}(?:(?<=/)|(?![\w-]))", place) is not None
 
 
 def wall_by_content(code: int, body: bytes, document: Document) -> Suspicion | None:
