@@ -42,15 +42,14 @@ def is_login_url(url: str) -> bool:
     path, words = set(re.split(r"[/.;]", parts.path.lower())), _words()
     if _LOGIN_HOST.match(host) or not words.login_segments.isdisjoint(path):
         return True
-    return not words.entrance_segments.isdisjoint(path) and not words.return_fields.isdisjoint(_fields(parts.query))
+    return not words.entrance_segments.isdisjoint(path) and _leads_back(parts.query)
 
 
 def is_foreign_login(asked: str, login: str, code: int) -> bool:
     """True if a login is on another host; with 404 or 410 if its host or a field says so: ``cas.`` may be a college."""
     start, end = (f"{urlsplit(url).hostname}".removeprefix("www.") for url in (asked, login))
-    is_named = _LOGIN_HOST.match(end) is not None and not end.startswith("cas.")
-    leads_back = not _words().return_fields.isdisjoint(_fields(urlsplit(login).query))
-    return start != end and (code not in (404, 410) or is_named or leads_back)
+    is_sure = _LOGIN_HOST.match(end.removeprefix("cas.")) is not None or _leads_back(urlsplit(login).query)
+    return start != end and (is_sure or code not in (404, 410))
 
 
 def is_consent_url(url: str) -> bool:
@@ -72,8 +71,5 @@ def login_suspicion(asked: str, document: Document) -> Suspicion | None:
     return None
 
 
-def _fields(query: str) -> set[str]:
-    try:
-        return {name.lower() for name, _ in parse_qsl(query, keep_blank_values=True, max_num_fields=100)}
-    except ValueError:
-        return set()
+def _leads_back(query: str) -> bool:
+    return any(name.lower() in _words().return_fields for name, _ in parse_qsl(query, keep_blank_values=True))
