@@ -106,8 +106,9 @@ def test_what_a_service_says_of_a_work_that_is_gone_and_its_shell_are_no_copies(
 def test_a_front_page_may_be_a_login_and_lead_on() -> None:
     front = "http://www.mill.demo/"
     assert judged(page("Log in", f"Please log in. {LOGIN_FORM}"), url=front) is None
-    intro = page("Mill", "", head='<meta http-equiv="refresh" content="5; url=https://mill.demo/">')
-    assert judged(intro, url=front) is None
+    for archive in ("", "https://archive.demo/web/20160301100000if_/", "/web/20160301100000if_/"):
+        intro = page("Mill", "", head=f'<meta http-equiv="refresh" content="5; url={archive}https://mill.demo/">')
+        assert judged(intro, url=front) is None
     assert judged(page("Log in", f"Please log in. {LOGIN_FORM}"), url="http://mill.demo/login/x") is None
 
 
