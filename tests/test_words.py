@@ -47,7 +47,7 @@ LINES: Final = {
     "core/document": 1_930,
     "core/observe": 1_456,
     "core/record": 948,
-    "core/signs": 1_474,
+    "core/signs": 1_457,
     "core/url": 2_064,
     "core/verdict": 1_628,
     "core/wikitext": 1_753,

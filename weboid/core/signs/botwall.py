@@ -158,9 +158,8 @@ def _instead(page: bytes, document: Document) -> Suspicion | None:
         return None
     if is_titled and not document.asks_password:
         return _wall("unnamed", "title", f"demand:{demand}")
-    if _OWN_FORM.search(page):
-        return None
-    if len(document.words) < _CAPTCHA_WORDS and _has_any(page, walls().vendor[-1].refusals):
+    is_short = len(document.words) < _CAPTCHA_WORDS and not _OWN_FORM.search(page)
+    if is_short and _has_any(page, walls().vendor[-1].refusals):
         return _wall("unnamed", f"demand:{demand}")
     return None
 

@@ -98,7 +98,8 @@ def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion 
     if words <= _SUSPENDED_WORDS:
         if mark := next((mark for mark in hosting_words().suspended_marks if mark in page), None):
             return Suspicion(Reason.SUSPENDED, (f"mark:{mark.decode()}",))
-        if (found := _suspended(titles or _sentences(document))) and not _has_subject(document, found):
+        first_sentence = document.own_text.partition(".")[0][:_MAX_SEGMENT]
+        if (found := _suspended(titles or [folded(first_sentence)])) and not _has_subject(document, found):
             return Suspicion(Reason.SUSPENDED, (f"title:{found}",))
     shown = folded(f"{document.title} {' '.join(document.headings)} {document.text[:_READ_CHARS]}")
     if words <= _FEW_WORDS and (phrase := first_of(hosting_words().maintenance, shown)):
@@ -115,7 +116,9 @@ def hosting_suspicion(asked: str, document: Document, body: bytes) -> Suspicion 
         saying = first_of(default.sayings, shown)
         marks = sum(mark in page for mark in default.marks)
         signals = ["title"] * bool(titled) + ["saying"] * bool(saying) + ["mark"] * min(marks, 2)
-        signals += ["saying"] * bool(saying and words <= _TWICE_WORDS and _first_other(default, saying, shown))
+        if saying and words <= _TWICE_WORDS:
+            others = tuple(other for other in default.sayings if other not in saying)
+            signals += ["saying"] * bool(first_of(others, shown))
         signals += ["own-name"] * (owned and bool(signals))
         is_weak = not saying and (default.name == "hosting" or titled.issubset(hosting_words().weak))
         has_subject = all(_has_subject(document, title) for title in titled)
@@ -134,11 +137,6 @@ def _names_more(title: str, titled: set[str], host: str) -> bool:
     return len(without((*titled, *own), _VERSION.sub("", folded(title)))[0].split()) >= _MORE_WORDS
 
 
-def _first_other(default: DefaultPage, saying: str, shown: str) -> str | None:
-    """Another saying of a default page than the one that was found."""
-    return first_of(tuple(other for other in default.sayings if other not in saying), shown)
-
-
 def _titles(document: Document, host: str) -> list[str]:
     """Title and headings, as wholes and by segments, without the host's own name and a version."""
     own = {folded(host), folded(host.removeprefix("www."))} - {""}
@@ -148,11 +146,6 @@ def _titles(document: Document, host: str) -> list[str]:
             phrase, _ = without(tuple(own), folded(segment[:_MAX_SEGMENT]))
             found += [phrase, _VERSION.sub("", phrase)]
     return [phrase for phrase in dict.fromkeys(found) if phrase]
-
-
-def _sentences(document: Document) -> list[str]:
-    """The first sentence of a page without title and headings."""
-    return [folded(document.own_text.partition(".")[0][:_MAX_SEGMENT])]
 
 
 def _has_subject(document: Document, said: str) -> bool:
@@ -180,5 +173,4 @@ def _says(phrase: str, vocabulary: Vocabulary) -> bool:
     if not states:
         return False
     rest, nouns = without(vocabulary.nouns, rest)
-    rest, _ = without(vocabulary.asides, rest)
-    return bool(nouns) and set(rest.split()) <= vocabulary.fillers
+    return bool(nouns) and set(without(vocabulary.asides, rest)[0].split()) <= vocabulary.fillers

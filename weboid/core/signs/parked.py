@@ -131,11 +131,8 @@ def _is_titled(document: Document) -> bool:
     title, text = folded(document.title), folded(document.text[:_READ_CHARS])
     known = parked_words().sale + parked_words().parked
     named = first_of(parked_words().sale, title) or first_of(parked_words().parked, title)
-    if named is None:
-        return False
-    return len(document.words) < _FEW_WORDS or any(
-        other not in named and named not in other and first_of((other,), text) for other in known
-    )
+    others = [other for other in known if named and other not in named and named not in other]
+    return named is not None and (len(document.words) < _FEW_WORDS or first_of(tuple(others), text) is not None)
 
 
 def _phrases_in(text: str, *, generic: bool) -> tuple[list[str], list[str]]:

@@ -64,19 +64,15 @@ def script_suspicion(
             return Suspicion(reason, ("script:alert",))
         is_test = not document.sources and _SETS_COOKIE.search(page) and _RELOADS.search(page)
         return Suspicion(Reason.BOT_WALL, ("script:cookie",)) if is_test else None
-    if not (400 <= code <= 499 or code == 503 or needs_contrast(code)):
-        return None
-    page = body.lower()
-    if b"<script" not in page:
+    if not (400 <= code <= 499 or code == 503 or needs_contrast(code)) or b"<script" not in (page := body.lower()):
         return None
     reloads, is_bare = _RELOADS.search(page), len(document.words) <= _FEW_WORDS
     goes = reloads or _GOES.search(page)
     if is_bare:
         targets = _targets(document.url, page) if goes else []
         sets_cookie = _SETS_COOKIE.search(page)
-        if needs_contrast(code) and (sets_cookie or "set-cookie" in headers):
-            return Suspicion(Reason.BOT_WALL, ("script:cookie",))
-        if sets_cookie and (reloads or _path_of(document.url) in map(_path_of, targets)):
+        is_refused = needs_contrast(code) and (sets_cookie or "set-cookie" in headers)
+        if is_refused or (sets_cookie and (reloads or _path_of(document.url) in map(_path_of, targets))):
             return Suspicion(Reason.BOT_WALL, ("script:cookie",))
         if any(map(is_login_url, targets)):
             return Suspicion(Reason.LOGIN, ("script:login",))

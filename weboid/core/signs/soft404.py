@@ -200,9 +200,8 @@ def _title_counts(title: Saying, place: int, heading: Saying, document: Document
 
 def _is_number_and_title(document: Document) -> bool:
     """True if the text is the code and the title and nothing else, in any language: the page of many frameworks."""
-    text = folded(document.text)
     title = folded(document.title)
-    return bool(title) and any(text == f"{code} {title}" for code in _CODES)
+    return bool(title) and folded(document.text) in [f"{code} {title}" for code in _CODES]
 
 
 @lru_cache(maxsize=4_096)
