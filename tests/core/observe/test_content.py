@@ -63,9 +63,8 @@ def test_a_guarded_page_that_came_is_the_page_and_a_consent_page_no_move() -> No
     seen = observed(200, LIVING, "https://consent.site.test/?continue=x")
     assert (seen.outcome, seen.target, int(seen.status)) == (Outcome.WORKING, None, 9)
     assert observed(200, LIVING, headers=HTML | {"x-datadome": "protected"}).reason is Reason.OK
-    for code, reason in [(200, Reason.BOT_WALL), (404, Reason.NOT_FOUND)]:
-        seen = observation_of(RawResponse("http://tollbit.site.test/a", "http://tollbit.site.test/a", "GET", code=code))
-        assert seen.reason is reason
+    seen = observation_of(RawResponse(wall := "http://tollbit.site.test/", wall, "GET", code=404))
+    assert seen.reason is Reason.NOT_FOUND
 
 
 def test_only_pages_are_read_and_only_for_walls_where_robots_forbid_it() -> None:
@@ -73,10 +72,8 @@ def test_only_pages_are_read_and_only_for_walls_where_robots_forbid_it() -> None
         for body in (MISSING, PARKED, WALL, LOGIN):
             assert observed(200, body, headers={"content-type": kind}).reason is Reason.OK
         assert not answer(200, MISSING, headers={"content-type": kind}).document.is_page
-    assert content_suspicion(answer(200, MISSING), read_body=False) is None
-    assert content_suspicion(answer(200, PARKED), read_body=False) is None
-    assert content_suspicion(answer(200, b"", "http://site.test/404.html"), read_body=False) is not None
-    assert content_suspicion(answer(200, WALL), read_body=False) is not None
+    for body, final, is_seen in [(MISSING, ASKED, 0), (PARKED, ASKED, 0), (WALL, ASKED, 1), (b"", f"{ASKED}/404", 1)]:
+        assert bool(content_suspicion(answer(200, body, final), read_body=False)) == is_seen
 
 
 def test_a_page_that_only_sends_on_is_judged_by_where_to_and_a_missing_one_is_missing() -> None:

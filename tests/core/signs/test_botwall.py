@@ -20,8 +20,7 @@ PAGES = [
     (name, code, page(title, body=filled(body), head="".join(head)))
     for name, code, title, body, *head in CASES["pages"]
 ]
-HEADERS = CASES["headers"]
-ENDS = CASES["ends"]
+HEADERS, ENDS = CASES["headers"], CASES["ends"]
 
 
 def test_a_vendors_page_is_a_wall_and_a_challenge_with_whatever_code_it_is_sent() -> None:

@@ -13,7 +13,6 @@ CASES = toml_next_to(__file__)
 ASKED = "http://site.test/deep/story-17.html"
 
 PLAIN = [(language, text) for language, texts in CASES["plain"].items() for text in texts]
-LIVING = CASES["living"]
 
 
 def found(title: str, *, h1: str = "", words: int = 0, asked: str = ASKED, head: str = "") -> tuple[str, ...]:
@@ -36,7 +35,7 @@ def test_every_language_says_it_plainly() -> None:
 
 
 def test_a_text_that_says_something_else_is_no_error() -> None:
-    for text in LIVING:
+    for text in CASES["living"]:
         assert saying(text) is Saying.NOTHING
         assert found(text, h1=text, words=30) == ()
 
@@ -49,15 +48,11 @@ def test_a_bare_number_or_word_could_be_a_name() -> None:
 
 
 def test_a_bare_title_counts_if_the_page_says_it_too() -> None:
-    text = "<h1>404</h1><p>The page was not found on this server.</p>"
-    assert signals("404", text) == ("title", "heading", "text")
+    assert signals("404", "<h1>404</h1><p>The page was not found on this server.</p>") == ("title", "heading", "text")
 
 
 def test_a_title_is_read_part_by_part() -> None:
-    for title in [
-        "Page not found | Site", "Site - Page not found", "Site: Page not found", "404 » Page not found « Site",
-        "Page not found",
-    ]:  # fmt: skip
+    for title in ("Page not found", "Site - Page not found", "Site: Page not found", "404 » Page not found « Site"):
         assert found(title, words=100)
 
 
