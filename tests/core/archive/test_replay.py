@@ -85,7 +85,7 @@ def test_a_captured_redirect_tells_where_it_leads_and_a_limit_how_long_to_rest()
 def test_a_service_without_memento_is_believed_its_status() -> None:
     for code, body, result in [
         (200, "<html>the page</html>", "plays"), (200, "can't connect db", "nothing"), (200, "", "nothing"),
-        (404, "", "absent"), (503, "", "nothing"),
+        (404, "", "absent"), (503, "", "nothing"), (200, "<iframe src='/_Incapsula_Resource?a'></iframe>", "plays"),
     ]:  # fmt: skip
         replayed = replay_of(ServiceReply(code, {}, body.encode()), stamp=STAMP, url=URL, service=SERVICES["wikiwix"])
         assert replayed.result.value == result, code

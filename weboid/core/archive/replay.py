@@ -180,7 +180,7 @@ def _absent(reply: ServiceReply, service: ArchiveService, stamp: int) -> Replaye
     if reply.code != 200:
         return Replayed(ReplayResult.NOTHING, "forbidden" if reply.code in (401, 403) else "unexpected-code")
     page = document_of(reply.body, reply.headers.get("content-type", ""))
-    is_wall = wall_by_headers(200, reply.headers, "") or wall_by_content(200, reply.body, page)
+    is_wall = wall_by_headers(200, reply.headers, "") or (service.is_raw and wall_by_content(200, reply.body, page))
     if is_wall or _IS_CHALLENGE.search(text):
         return Replayed(ReplayResult.NOTHING, "challenge")
     if service.is_raw and _TROUBLE.search(text, 0, _TROUBLE_CHARACTERS):
