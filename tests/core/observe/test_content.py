@@ -63,8 +63,13 @@ def test_a_guarded_page_that_came_is_the_page_and_a_consent_page_no_move() -> No
     seen = observed(200, LIVING, "https://consent.site.test/?continue=x")
     assert (seen.outcome, seen.target, int(seen.status)) == (Outcome.WORKING, None, 9)
     assert observed(200, LIVING, headers=HTML | {"x-datadome": "protected"}).reason is Reason.OK
-    seen = observation_of(RawResponse(wall := "http://tollbit.site.test/", wall, "GET", code=404))
-    assert seen.reason is Reason.NOT_FOUND
+    wall, safe = "http://tollbit.site.test/a", "https://tollbit.site.test/a"
+    for code, asked, final, reason in [
+        (200, wall, wall, Reason.BOT_WALL), (404, ASKED, wall, Reason.BOT_WALL), (404, wall, wall, Reason.NOT_FOUND),
+        (404, wall, safe, Reason.NOT_FOUND),
+    ]:  # fmt: skip
+        hops = (Hop(asked, 301, final),) if final != asked else ()
+        assert observation_of(RawResponse(asked, final, "GET", code=code, hops=hops)).reason is reason
 
 
 def test_only_pages_are_read_and_only_for_walls_where_robots_forbid_it() -> None:

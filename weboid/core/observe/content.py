@@ -35,7 +35,8 @@ def content_suspicion(answer: RawResponse, *, read_body: bool = True) -> Suspici
     code = answer.code
     if code is None or (code not in CODES and 300 <= code <= 399):
         return None
-    if found := wall_by_headers(code, answer.headers, answer.final if answer.hops or code in CODES else ""):
+    is_led = code in CODES or (answer.hops and not wall_by_headers(200, {}, answer.url))
+    if found := wall_by_headers(code, answer.headers, answer.final if is_led else ""):
         return found
     if not answer.body and answer.final == answer.url:
         return None  # there is nothing else to examine; nearly every answer is of this kind
