@@ -114,8 +114,10 @@ def document_suspicion(asked: str, document: Document) -> Suspicion | None:
     if fault := _PROGRAM_FAULT.match(document.text if words > _TINY_PAGE_WORDS else document.own_text):
         is_name = fault[2] and not _PROGRAM_FAULT.match(document.title or fault[0])
         if words > _TINY_PAGE_WORDS or is_name or set(folded(fault[2] or "").split()) & set(folded(asked).split()):
-            return None  # a long page, or one that is called so and says more
-        return Suspicion(Reason.SOFT_404, (f"program:{fault[1].lower()}",))
+            if not fault[2]:
+                return None  # a long page
+        else:
+            return Suspicion(Reason.SOFT_404, (f"program:{fault[1].lower()}",))
     heading = max((saying(heading) for heading in document.headings), default=Saying.NOTHING)
     title, place = _title_saying(document.title)
     if title and is_in_path(asked, next(iter(SEPARATOR.split(document.title)), "")):
