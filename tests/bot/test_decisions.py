@@ -85,6 +85,7 @@ ROWS = (
     Row("D11", _ARCHIVED, "=", archive={"url": COPY.replace("2012", "2020"), "stamp": "20200507093011"}),
     Row("D11", _ARCHIVED.replace("https://web", "http://web"), "="),
     Row("D11", f"{_BRACKETED} ([{COPY} archived])", "="),
+    *(Row("D11", f"{text} [{COPY} archived]", "=", archive=None) for text in (_BRACKETED, _CITE)),
     Row("D11", f"[{COPY} Archived] from [{URL} the original] on 7 May 2012", "="),
     Row("D11", f"{_BRACKETED} ([{COPY} Archiv])", "=", wiki="dewiki"),
     Row("D11", _ARCHIVED.replace("https://web", "http://web"), _ARCHIVED, options={"cosmetic_only_edits": True}),

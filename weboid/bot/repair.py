@@ -294,8 +294,10 @@ def _state_of_citation(writing: Writing, link: RepairableLink, citation: Citatio
         copy = wrapped
     elif link.archives:
         copy = _standing_of_mark(link, answers, writing.now)
-    elif link.copy_next is not None or _has_unknown_copy(writing, citation, link.url, answers):
-        copy, can_state = CopyStanding.GOOD, can_state and link.copy_next is None
+    elif _has_unknown_copy(writing, citation, link.url, answers):
+        copy = CopyStanding.GOOD
+    elif link.copy_next is not None:
+        copy, can_state = CopyStanding.GOOD, False
     if wrapped is not None:
         may_go = archive_url and copy is CopyStanding.GOOD and settings.options.replace_deprecated_archives
         is_movable = bool(may_go) or wrapped is CopyStanding.GOOD
