@@ -86,8 +86,11 @@ async def test_a_backup_under_load_is_one_moment_and_goes_on_in_another_folder(
 
 async def _backup_and_moment(dsn: str, data: Path, file: Path) -> dict[str, list[str]]:
     """Makes a backup, and reads all rows as of its snapshot by a second reader of the same snapshot."""
-    async with await psycopg.AsyncConnection.connect(make_conninfo(dsn, user="postgres")) as reader:
+    address = make_conninfo(dsn, user="postgres")
+    connect = psycopg.AsyncConnection.connect
+    async with await connect(address) as reader, await connect(address) as gate:
         await reader.set_isolation_level(psycopg.IsolationLevel.REPEATABLE_READ)
+        await gate.execute("LOCK TABLE replacement IN ACCESS EXCLUSIVE MODE")  # The backup waits for it.
         taking: list[asyncio.Task[None]] = []
 
         async def take_snapshot() -> None:
@@ -96,6 +99,7 @@ async def _backup_and_moment(dsn: str, data: Path, file: Path) -> dict[str, list
             await reader.rollback()
             await reader.execute(sql.SQL("SET TRANSACTION SNAPSHOT {}").format(sql.Literal(name)))
             await reader.execute("SELECT")
+            await gate.rollback()
 
         def show(doing: str, done: int, total: int) -> None:
             if not taking:
