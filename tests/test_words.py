@@ -50,7 +50,7 @@ LINES: Final = {
     "core/signs": 1_459,
     "core/url": 2_064,
     "core/verdict": 1_628,
-    "core/wikitext": 1_753,
+    "core/wikitext": 1_754,
     "crawl": 1_939,
     "demo": 2_661,
     "feed": 1_788,

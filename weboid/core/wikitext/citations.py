@@ -11,7 +11,8 @@ from weboid.assets import toml_next_to
 from weboid.core.wikitext.nodes import ParameterNode, TemplateNode, Wikitext
 from weboid.core.wikitext.settings import CiteSettings, WikiSettings, template_key
 
-_NAMESPACES: Final = frozenset(toml_next_to(__file__)["namespaces"])
+_NAMESPACES: Final = frozenset({*toml_next_to(__file__)["namespaces"], "#invoke"})
+"""What may stand before a name, also ``#invoke:``: pages with too many templates call the module of a citation."""
 
 
 @dataclass(frozen=True, slots=True)
