@@ -55,8 +55,9 @@ def test_a_person_does_not_sign_as_a_bot_and_no_message_takes_the_place_of_their
         assert "archiv-bot" not in page.text
         assert repair(page.text, settings_of("dewiki"), _TWO, now=NOW, by_hand=True).text == page.text
     assert repair(citation, settings_of("dewiki", run=False), _TWO, now=NOW, by_hand=True).changes == ()
-    page = repair("{{nobots}}" + citation, settings_of("dewiki"), _TWO, now=NOW, by_hand=True)
-    assert (page.kept_off, page.changes) == ("{{nobots}}", ())
+    for template, kept_off in [("{{nobots}}", "{{nobots}}"), ("{{In Bearbeitung|A}}", None)]:
+        page = repair(template + citation, settings_of("dewiki"), _TWO, now=NOW, by_hand=True)
+        assert (page.kept_off, bool(page.changes)) == (kept_off, kept_off is None)
 
 
 def test_the_pieces_are_those_of_the_text_that_was_given() -> None:

@@ -116,7 +116,7 @@ def repair(
     if not (answers.by_url or by_hand) or not settings.options.run:
         return RepairedPage(text)
     wikitext = read_wikitext(text)
-    if kept_off := excludes(wikitext, settings, bot=bot, script=script):
+    if kept_off := excludes(wikitext, settings, bot=bot, script=script, by_hand=by_hand):
         return RepairedPage(text, kept_off=kept_off)
 
     def finished(start: Wikitext) -> RepairedPage:
