@@ -37,7 +37,7 @@ LINES: Final = {
     "archive/saving": 719,
     "archive/service": 916,
     "archive/visits": 895,
-    "bot": 2_646,
+    "bot": 2_675,
     "checking": 2_129,
     "cli": 4_605,
     "cli/processes": 1_599,

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Final
 
+from weboid.bot.answers import form_of
 from weboid.bot.archived import is_same_link, is_wayback, original_in, wayback_copy
 from weboid.bot.exclusion import is_ignored
 from weboid.bot.links import ArchiveMark, LinkForm, MarkOwners, RepairableLink
@@ -29,8 +30,11 @@ _IN_ADDRESS: Final = re.compile(r"://|\[//")
 _GOES_ON: Final = re.compile(r"(?:\w/|\[(?:<!--(?:(?!-->).)*+-->)++)$", re.DOTALL)
 """Before an address that ends another one without a scheme, or that is in brackets which hold a comment, too."""
 _LONGEST_COMMENT: Final = 300
+_FARTHEST: Final = 8
+"""Links back to the one that a mark names."""
 _ASIDE: Final = frozenset({"bot", "archivebot", "archiv-bot", "fix-attempted", "checked", "inline"})
 """Parameters of a dead tag that say something of the tag, not of the document."""
+_MARKS: Final = frozenset({LinkForm.COPY, LinkForm.DEAD_TAG})
 _EDITABLE: Final = frozenset({Enclosure.TEXT, Enclosure.CAPTION})
 
 
@@ -129,11 +133,12 @@ class _LinkFinder:
         return value.strip()
 
     def _dead_tag(self, node: TemplateNode) -> None:
-        url = _value(self._wikitext, node, self._settings.dead_tag.url)
-        owner = self._owner(node)
+        tag = self._settings.dead_tag
+        url = _value(self._wikitext, node, tag.url)
+        owner = self._owner(node) if _value(self._wikitext, node, tag.text) else self._named(url, node)
         is_mark = owner is not None and owner.kind is not LinkForm.DEAD_TAG and is_same_link(url, owner.url)
         if is_mark and owner is not None and owner.kind is LinkForm.COPY:
-            is_mark = not _value(self._wikitext, node, self._settings.dead_tag.text)  # with a label it is a link, too
+            is_mark = not _value(self._wikitext, node, tag.text)  # with a label it is a link, too
         if not url or is_mark:
             if owner is not None:
                 owner.dead_tags.append(node)
@@ -143,7 +148,7 @@ class _LinkFinder:
 
     def _archive_template(self, node: TemplateNode, obsolete: ObsoleteTemplate | None) -> None:
         mark = _archive_mark(self._wikitext, node, self._settings, obsolete)
-        owner = self._owner(node)
+        owner = self._named(mark.url or "", node) if self._says_no_more(mark) else self._owner(node)
         if owner is not None and self._belongs(mark, owner):
             # The first that says which copy it means comes first.
             is_first = mark.address is not None and all(each.address is None for each in owner.archives)
@@ -152,6 +157,34 @@ class _LinkFinder:
         link = RepairableLink(LinkForm.COPY, node.start, node.end, mark.url or "", node.spot, None, None, node)
         link.archives.append(mark)
         self._add(node, link if mark.url is not None and node.spot.enclosure in _EDITABLE else None)
+
+    def _named(self, url: str, mark: TemplateNode) -> RepairableLink | None:
+        """The last link to this URL before a mark, on its line or in its reference, also with others behind it; else
+        the link to which the mark belongs by its place."""
+        owner = self._owner(mark)
+        for link in reversed([] if owner and is_same_link(url, owner.url) else self._found[-_FARTHEST:]):
+            is_near = link.spot.home == mark.spot.home and (
+                mark.spot.reference or link.spot.last_line == mark.spot.line
+            )
+            if (
+                is_near
+                and link.kind not in _MARKS
+                and form_of(url)
+                and form_of(link.url)
+                and is_same_link(url, link.url)
+            ):
+                return link
+        return owner
+
+    def _says_no_more(self, mark: ArchiveMark) -> bool:
+        """True if an archive template has nothing but its link, its copy and the day of that."""
+        settings, obsolete = self._settings.archive_template, mark.obsolete
+        names = pattern_parameters(settings.write)
+        known = {names.get(name) for name in ("url", "archive_url", "archive_date", "stamp")}.union(
+            settings.url, _ASIDE
+        )
+        known = known.union(obsolete.url, obsolete.stamp) if obsolete else known
+        return all(each.name in known for each in mark.template.parameters)
 
     def _belongs(self, mark: ArchiveMark, owner: RepairableLink) -> bool:
         """True if an archive template is about the link before it, and not one of its own."""
