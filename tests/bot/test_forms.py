@@ -53,11 +53,15 @@ def test_a_citation_gets_the_names_of_parameters_of_the_language_that_it_is_in()
     assert "|arquivourl=" in repaired(f"{{{{Citar web|url={URL}|titulo=A}}}}", "ptwiki")
 
 
-def test_an_archive_template_keeps_its_one_day_whatever_its_parameter_is_called() -> None:
-    archived = f"https://archive.is/20120524204723/{URL}"
-    before = f"[{URL} A] {{{{webarchive|url={archived} |data=24 May 2012 }}}}"
-    assert repaired(before) == before.replace(archived, COPY).replace("24 May", "7 May")
-    assert repaired(before.replace(archived, COPY)) == before.replace(archived, COPY).replace("24 May", "7 May")
+@pytest.mark.parametrize(("before", "archived", "tagged", "revived"), _CASES["around"])
+def test_a_dead_tag_stands_around_a_citation_that_cannot_say_so_itself(
+    before: str, archived: str, tagged: str, revived: str
+) -> None:
+    settings = parse_settings(json.dumps(_CASES["spanish"]))
+    for links, after in [(known(), archived), (known("dead", None), tagged), (known("working"), revived)]:
+        text = repair(before.replace("$URL", URL), settings, links, now=NOW, bot="X").text
+        assert text.replace(COPY, "$COPY").replace(URL, "$URL") == (after or before)
+        assert repair(text, settings, links, now=NOW, bot="X").text == text
 
 
 def test_a_copy_with_an_equals_sign_takes_no_place_without_a_name() -> None:
@@ -68,13 +72,6 @@ def test_a_copy_with_an_equals_sign_takes_no_place_without_a_name() -> None:
 def test_an_archive_template_whose_address_has_a_comment_in_it_is_left_alone() -> None:
     before = f"[{URL} A] {{{{Wayback|url=https://web.archive.org/<!-- x -->web/*/{URL}}}}}"
     assert repair(before, settings_of("ptwiki"), known(), now=NOW).left == ((URL, "not-writable"),)
-
-
-def test_an_archive_template_within_a_citation_gives_its_copy_to_it() -> None:
-    older = COPY.replace("2012", "2010")
-    within = f"{{{{cite web|{_CITED}|publisher=B {{{{webarchive|url={older}|date=May 7, 2010}}}}}}}}"
-    added = f"|archive-url={older}|archive-date=7 May 2010|url-status=dead"
-    assert repaired(within) == f"{{{{cite web|{_CITED}|publisher=B{added}}}}}"
 
 
 def test_a_stamp_is_no_day_of_a_copy_and_a_day_by_another_calendar_stays() -> None:

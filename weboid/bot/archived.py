@@ -12,7 +12,6 @@ from urllib.parse import unquote
 
 from weboid.bot.answers import KnownCopy, KnownLinks, form_of, key_of, meant
 from weboid.core.url.archives import Standing, is_archive_host, snapshot_of
-from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.spellings import is_same_page, merged
 from weboid.core.url.urls import Url, parse
 from weboid.core.verdict.verdict import Verdict
@@ -194,12 +193,9 @@ def _standing_of_unknown(address: str, url: str) -> CopyStanding:
 
 
 def _is_no_copy(address: str) -> bool:
-    try:
-        form = parse(address)
-    except (InvalidUrl, ValueError):
+    if (form := form_of(address)) is None or not is_archive_host(form.host):
         return False
-    is_wayback = form.host.endswith("archive.org") and is_archive_host(form.host)
-    return is_wayback and _NO_COPY.match(form.path) is not None
+    return form.host.endswith("archive.org") and _NO_COPY.match(form.path) is not None
 
 
 def is_wayback(address: str) -> bool:

@@ -6,6 +6,7 @@ from weboid.bot.answers import KnownCopy, LinkAnswer
 from weboid.bot.archived import copy_at
 from weboid.bot.decisions import Decision, LinkState, RepairAction, Stated
 from weboid.bot.links import LinkForm, RepairableLink
+from weboid.bot.page_links import EDITABLE
 from weboid.bot.parameters import TemplateEditor, TextEdit
 from weboid.bot.plain_links import filled, link_in_tag, rewritten, untagged_copy, with_copy
 from weboid.bot.rewriting import Writing, cited, put_state, removed, stated, tidied
@@ -66,8 +67,11 @@ def _tagged(writing: Writing, link: RepairableLink) -> list[TextEdit]:
     """The link marked as dead: by the citation's parameter where tags take the place of links, else by the tag."""
     tag, cite = writing.settings.dead_tag, writing.settings.cite
     if link.citation is not None and tag.place == "swallow":
-        return [] if cite.status is None else stated(writing, link.citation, is_dead=True)
-    label = link.node.label if link.node is not None else None
+        if cite.status is not None:
+            return stated(writing, link.citation, is_dead=True)
+        if link.spot.enclosure not in EDITABLE:
+            return []  # the tag could not be taken off again
+    label = writing.text_of(link.start, link.end) if link.node is None else link.node.label
     template = filled(writing, tag.write, link.url, label or "", {})
     if template is None:
         return []

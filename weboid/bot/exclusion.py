@@ -12,10 +12,8 @@ _ALL: Final = "all"
 
 
 def excludes(wikitext: Wikitext, settings: WikiSettings, *, bot: str, script: str, by_hand: bool = False) -> str | None:
-    """The template that keeps this bot, or this script, off the page, as written; None if none does.
-
-    Who works on a page `by_hand` may be the one who has put ``{{in use}}`` there.
-    """
+    """The template that keeps this bot, or this script, off the page, as written; None if none does. Who works on it
+    `by_hand` may be the one who has put ``{{in use}}`` there."""
     names = name_keys(settings.exclusion) & _NAMING if by_hand else name_keys(settings.exclusion)
     for template in wikitext.templates:
         if name_key(template.name) in names and not _admits(wikitext, template, bot, script):

@@ -16,6 +16,7 @@ from weboid.bot.exclusion import is_ignored
 from weboid.bot.links import ArchiveMark, LinkForm, MarkOwners, RepairableLink
 from weboid.core.wikitext.citations import Citation, citations_of, name_key, name_keys, written
 from weboid.core.wikitext.nodes import Enclosure, LinkNode, ParameterNode, TemplateNode, Wikitext
+from weboid.core.wikitext.reader import read_wikitext
 from weboid.core.wikitext.settings import DeadTag, ObsoleteTemplate, WikiSettings
 
 _DEPRECATED: Final = {
@@ -30,12 +31,11 @@ _IN_ADDRESS: Final = re.compile(r"://|\[//")
 _GOES_ON: Final = re.compile(r"(?:\w/|\[(?:<!--(?:(?!-->).)*+-->)++)$", re.DOTALL)
 """Before an address that ends another one without a scheme, or that is in brackets which hold a comment, too."""
 _LONGEST_COMMENT: Final = 300
-_FARTHEST: Final = 8
-"""Links back to the one that a mark names."""
+_FARTHEST: Final = 8  # links back to the one that a mark names
 _ASIDE: Final = frozenset({"bot", "archivebot", "archiv-bot", "fix-attempted", "checked", "inline"})
 """Parameters of a dead tag that say something of the tag, not of the document."""
 _MARKS: Final = frozenset({LinkForm.COPY, LinkForm.DEAD_TAG})
-_EDITABLE: Final = frozenset({Enclosure.TEXT, Enclosure.CAPTION})
+EDITABLE: Final = frozenset({Enclosure.TEXT, Enclosure.CAPTION})
 
 
 def page_links(wikitext: Wikitext, settings: WikiSettings, bot: str) -> list[RepairableLink]:
@@ -58,6 +58,7 @@ class _LinkFinder:
         self._template_starts = {each.start: each for each in wikitext.templates}
         self._owners = MarkOwners(wikitext)
         self._found: list[RepairableLink] = []
+        self._with_text: TemplateNode | None = None  # a dead tag: what it is around is repaired when that has gone
 
     def links(self) -> list[RepairableLink]:
         nodes: list[LinkNode | TemplateNode] = [*self._wikitext.links, *self._wikitext.templates]
@@ -77,7 +78,7 @@ class _LinkFinder:
         glued = self._template_starts.get(node.url_end)
         is_whole = node.is_whole and (glued is None or (node.label is None and self._is_mark(glued)))
         before = self._wikitext.text[max(node.start - _LONGEST_COMMENT, 0) : node.start]
-        if not is_whole or node.spot.enclosure not in _EDITABLE or _GOES_ON.search(before):
+        if not is_whole or node.spot.enclosure not in EDITABLE or _GOES_ON.search(before):
             return None
         kind = LinkForm.BARE if node.label is None else LinkForm.BRACKETED
         original = original_in(node.url)
@@ -98,7 +99,9 @@ class _LinkFinder:
         key = name_key(node.name)
         citation = self._cited.get(node.start)
         if citation is not None and (key not in self._dead or says_more(self._wikitext, node, self._settings.dead_tag)):
-            self._add(node, self._cited_link(citation))
+            tag = self._with_text
+            is_held = tag is not None and node.end < tag.end and tag.spot.reference == node.spot.reference
+            self._add(node, None if is_held else self._cited_link(citation))
         elif key in self._dead:
             self._dead_tag(node)
         elif key in self._archive or key in self._obsolete:
@@ -134,17 +137,20 @@ class _LinkFinder:
 
     def _dead_tag(self, node: TemplateNode) -> None:
         tag = self._settings.dead_tag
-        url = _value(self._wikitext, node, tag.url)
-        owner = self._owner(node) if _value(self._wikitext, node, tag.text) else self._named(url, node)
+        text = _value(self._wikitext, node, tag.text)
+        url = _value(self._wikitext, node, tag.url) or _only_link(text)
+        self._with_text = node if text else self._with_text
+        is_mark = not text and not says_more(self._wikitext, node, tag)
+        owner = self._named(url, node) if is_mark else self._owner(node)
         is_mark = owner is not None and owner.kind is not LinkForm.DEAD_TAG and is_same_link(url, owner.url)
         if is_mark and owner is not None and owner.kind is LinkForm.COPY:
-            is_mark = not _value(self._wikitext, node, tag.text)  # with a label it is a link, too
+            is_mark = not text  # with a label it is a link, too
         if not url or is_mark:
             if owner is not None:
                 owner.dead_tags.append(node)
             return
         link = RepairableLink(LinkForm.DEAD_TAG, node.start, node.end, url, node.spot, template=node)
-        self._add(node, link if node.spot.enclosure in _EDITABLE else None)
+        self._add(node, link if node.spot.enclosure in EDITABLE else None)
 
     def _archive_template(self, node: TemplateNode, obsolete: ObsoleteTemplate | None) -> None:
         mark = _archive_mark(self._wikitext, node, self._settings, obsolete)
@@ -156,7 +162,7 @@ class _LinkFinder:
             return
         link = RepairableLink(LinkForm.COPY, node.start, node.end, mark.url or "", node.spot, None, None, node)
         link.archives.append(mark)
-        self._add(node, link if mark.url is not None and node.spot.enclosure in _EDITABLE else None)
+        self._add(node, link if mark.url is not None and node.spot.enclosure in EDITABLE else None)
 
     def _named(self, url: str, mark: TemplateNode) -> RepairableLink | None:
         """The last link to this URL before a mark, on its line or in its reference, also with others behind it; else
@@ -178,13 +184,9 @@ class _LinkFinder:
 
     def _says_no_more(self, mark: ArchiveMark) -> bool:
         """True if an archive template has nothing but its link, its copy and the day of that."""
-        settings, obsolete = self._settings.archive_template, mark.obsolete
-        names = pattern_parameters(settings.write)
-        known = {names.get(name) for name in ("url", "archive_url", "archive_date", "stamp")}.union(
-            settings.url, _ASIDE
-        )
-        known = known.union(obsolete.url, obsolete.stamp) if obsolete else known
-        return all(each.name in known for each in mark.template.parameters)
+        settings, obsolete = self._settings.archive_template, mark.obsolete or ObsoleteTemplate()
+        known = {*pattern_parameters(settings.write).values(), *settings.url, *obsolete.url, *obsolete.stamp, *_ASIDE}
+        return {each.name for each in mark.template.parameters} <= known - {*settings.text}
 
     def _belongs(self, mark: ArchiveMark, owner: RepairableLink) -> bool:
         """True if an archive template is about the link before it, and not one of its own."""
@@ -253,6 +255,12 @@ def says_more(wikitext: Wikitext, node: TemplateNode, tag: DeadTag) -> bool:
 def deprecated_service(parameter: ParameterNode) -> str | None:
     """The host of the service that is deprecated, whose copy a parameter of an archive template names."""
     return _DEPRECATED.get(re.sub(r"[^a-z]", "", parameter.name.casefold()))
+
+
+def _only_link(text: str) -> str:
+    """The URL of the one link in the text of a dead tag; empty if there are others, or none."""
+    urls = {each.url for each in read_wikitext(text).links} if "//" in text else set()
+    return urls.pop() if len(urls) == 1 else ""
 
 
 def _value(wikitext: Wikitext, node: TemplateNode, names: tuple[str, ...]) -> str:

@@ -30,23 +30,20 @@ def with_copy(writing: Writing, link: RepairableLink, copy: KnownCopy) -> list[T
         address = url_value(for_readers(copy.address))
         start = writing.wikitext.text.index(node.url, node.start)
         return [] if address is None else [TextEdit(start, start + len(node.url), address)]
+    tags = list(removable(writing, link))
+    cuts = [cut(writing, tag.start, tag.end) for tag in tags]
     if link.archives:
-        return [
-            *rewritten(writing, link.archives[0], link.url, copy),
-            *(cut(writing, tag.start, tag.end) for tag in removable(writing, link)),
-        ]
+        return [*rewritten(writing, link.archives[0], link.url, copy), *cuts]
     label = node.label or ""
-    for tag in removable(writing, link):
+    for tag in tags:
         if tag.end < link.end:
             label = label.replace(writing.text_of(tag.start, tag.end), "").rstrip()
     template = _as_citation(writing, link, copy) or _archive_template(writing, link.url, label, copy)
     if template is None:
         return []
     if archive.place == "after" and not template.startswith("{{" + writing.settings.cite.names[0] + "|"):
-        edits = [TextEdit(link.end, link.end, f" {template}")]
-    else:
-        edits = [TextEdit(link.start, link.end, template)]
-    return [*edits, *(cut(writing, tag.start, tag.end) for tag in removable(writing, link))]
+        return [TextEdit(link.end, link.end, f" {template}"), *cuts]
+    return [TextEdit(link.start, link.end, template), *cuts]
 
 
 def _as_citation(writing: Writing, link: RepairableLink, copy: KnownCopy) -> str | None:
@@ -98,7 +95,10 @@ def link_in_tag(writing: Writing, link: RepairableLink) -> str | None:
     if (held := _held_in_tag(writing, link)) is not None:
         return held
     text = written(writing.wikitext, link.template, writing.settings.dead_tag.text)
-    plain = f"[{link.url} {text.value}]" if text is not None and text.value else link.url
+    label = "" if text is None else text.value
+    if any(not each.spot.reference and "//" in label[each.start : each.end] for each in read_wikitext(label).templates):
+        return None  # it is around a citation of another link
+    plain = f"[{link.url} {label}]" if label else link.url
     read = read_wikitext(plain).links
     return plain if len(read) == 1 and (read[0].url, read[0].end) == (link.url, len(plain)) else None
 

@@ -27,7 +27,7 @@ from weboid.bot.links import ArchiveMark, LinkForm, RepairableLink
 from weboid.bot.page_links import page_links, pattern_parameters
 from weboid.bot.parameters import TextEdit
 from weboid.bot.pieces import EditedPiece, applied, pieces_of
-from weboid.bot.rewriting import Writing, day_of_template, is_misdated, stated_by, tagged_by
+from weboid.bot.rewriting import Writing, day_of_template, holds_more, is_misdated, stated_by, tagged_by
 from weboid.core.archive.copies import CopyState
 from weboid.core.wikitext.citations import Citation, Written
 from weboid.core.wikitext.dates import day_in
@@ -303,7 +303,7 @@ def _state_of_citation(writing: Writing, link: RepairableLink, citation: Citatio
         is_movable = bool(may_go) or wrapped is CopyStanding.GOOD
     elif link.archives and not archive_url and not link.stamp:
         mark = link.archives[0]
-        is_one = len(link.archives) == 1 and not _names_more(writing, mark)
+        is_one = len(link.archives) == 1 and not holds_more(writing, mark)
         is_movable = is_one and mark.address is not None and copy_at(mark.address) is not None
         is_obsolete = mark.address is None and mark.obsolete is not None
     return LinkState(
@@ -331,12 +331,6 @@ def _has_unknown_copy(writing: Writing, citation: Citation, url: str, answers: K
         for value in given
         if "//" in value and value != url
     )
-
-
-def _names_more(writing: Writing, mark: ArchiveMark) -> bool:
-    """True if an archive template names other addresses, too, such as further copies."""
-    given = {writing.wikitext.value_of(each) for each in mark.template.parameters}
-    return any(form_of(value) is not None for value in given - {mark.address, mark.url})
 
 
 def _is_of_another_link(writing: Writing, citation: Citation, address: str) -> bool:

@@ -92,7 +92,7 @@ def cited(writing: Writing, link: RepairableLink, copy: KnownCopy, *, is_dead: b
             fits = fits and signature is not None and put(editor, mark, named(names), signature)
     fits = fits and put_state(writing, citation, editor, is_dead=is_dead)
     marks = [*removable(writing, link), *(mark.template for mark in link.archives)] if is_dead else []
-    if not fits or any(_holds_more(writing, mark) for mark in link.archives):
+    if not fits or any(holds_more(writing, mark) for mark in link.archives):
         return []
     return [*editor.edits(), *(cut(writing, mark.start, mark.end) for mark in marks)]
 
@@ -228,7 +228,7 @@ def removable(writing: Writing, link: RepairableLink) -> Iterator[TemplateNode]:
             yield tag
 
 
-def _holds_more(writing: Writing, mark: ArchiveMark) -> bool:
+def holds_more(writing: Writing, mark: ArchiveMark) -> bool:
     """True if more would be lost with an archive template than its copy, such as links in its text."""
     own = {mark.address, mark.url}
     values = {writing.wikitext.value_of(each) for each in mark.template.parameters}
