@@ -14,6 +14,8 @@ from weboid.bot.parameters import TextEdit
 from weboid.bot.repair import repair
 from weboid_scripts.journal.journal import FILE_NAME
 
+_IN_USE = "{{nobots}} " + TEXT
+
 
 def test_a_page_is_repaired_in_one_edit_and_noted(wiki: Scene) -> None:
     page = add_page(wiki, "A")
@@ -106,17 +108,18 @@ def test_a_second_conflict_is_left_alone(wiki: Scene, capfd: pytest.CaptureFixtu
 
 
 def test_a_page_waits_for_a_copy_that_is_not_known_yet_and_for_people_to_end(wiki: Scene) -> None:
-    unknown, busy = add_page(wiki, "A"), add_page(wiki, "B")
+    unknown, busy, used = (add_page(wiki, title, text) for title, text in [("A", TEXT), ("B", TEXT), ("C", _IN_USE)])
     known, wiki.service.pages[unknown] = wiki.service.pages[unknown], [link(URL)]
-    wiki.service.add_change(URL, {unknown: "A", busy: "B"})
+    wiki.service.add_change(URL, {unknown: "A", busy: "B", used: "C"})
     wiki.wiki.before_saving = lambda title: wiki.wiki.save(title, f"New. {wiki.wiki.text(title)}")
     done = []
     for _ in range(3):
         run(wiki, "-weboid:dead", "-always")
-        done.append([title for title in "AB" if COPY in wiki.wiki.text(title)])
+        done.append([title for title in "ABC" if COPY in wiki.wiki.text(title)])
         wiki.wiki.before_saving = lambda title: None
+        wiki.wiki.save("C", TEXT if len(done) == 1 else wiki.wiki.text("C"))
         wiki.service.pages[unknown] = known if len(done) == 2 else [link(URL)]
-    assert done == [[], ["B"], ["A", "B"]]
+    assert done == [[], ["B", "C"], ["A", "B", "C"]]
 
 
 def test_what_is_no_page_to_repair_is_counted(wiki: Scene, capfd: pytest.CaptureFixture[str]) -> None:

@@ -32,6 +32,7 @@ from weboid_scripts.reverts.revert_check import RevertCheck, too_many_reverts
 
 _MOST_REFUSALS: Final = 10
 """Edits in a row that the wiki refuses for reasons of which nothing is known here; then the run ends."""
+KEPT_OFF: Final = "kept-off"
 TALK: Final = "talk-instead"
 DECLINED: Final = "declined"
 _FAULT: Final = "fault"
@@ -125,7 +126,7 @@ class RepairBot(BaseBot):
             self.left[outcome] += 1
         self._offered += outcome in (None, DECLINED)
         if self._waiting is not None:
-            if self._waits or outcome == CONFLICT:
+            if self._waits or outcome in (CONFLICT, KEPT_OFF):
                 self._waiting.begin(page.read.page, self._place.now())
             else:
                 self._waiting.end(page.read.page)
@@ -137,7 +138,7 @@ class RepairBot(BaseBot):
         if repaired is None:
             return _FAULT
         if repaired.kept_off is not None:
-            return "kept-off"
+            return KEPT_OFF
         if repaired.changes and not self._is_simulated:
             frozen = self._taken_back(page, repaired.changes)
             if frozen:

@@ -1,4 +1,4 @@
-"""Pages to look at again, for what was in the way may pass: an archive did not answer, people kept on editing (B-4).
+"""Pages to look at again, for what was in the way may pass: an archive did not answer, people were at work (B-4).
 
 ``-weboid:dead`` begins with them, as the list of changes names a page once only. They are in the journal's file.
 A page waits for 30 days at most, however often it is looked at in vain.
