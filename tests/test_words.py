@@ -56,7 +56,7 @@ LINES: Final = {
     "feed": 1_788,
     "maintain": 1_081,
     "mechanism": 1_103,
-    "net": 3_470,
+    "net": 3_479,
     "pgfolder": 2_071,
     "remote/crawl": 1_101,
     "remote/feed": 970,

@@ -17,6 +17,7 @@ from weboid.net.fetch import Single, fetch_answer
 from weboid.net.outbound import open_session
 
 _CASES = toml_next_to(__file__)
+FINE = reply(200, body=b"a")
 
 
 def going(ways: dict[str, str], code: int = 301, *lines: str) -> Script:
@@ -73,11 +74,20 @@ async def test_a_loop_is_a_loop_by_both_methods(settings: NetConfig, ways: dict[
     assert observation_of(answer).reason is Reason.REDIRECT_LOOP
 
 
-async def test_a_loop_of_head_only_or_by_an_escape_is_none(settings: NetConfig) -> None:
-    def script(asked: Asked) -> Act:
-        return reply(302, "Location: /", body=b"") if asked.method == "HEAD" else reply(200, body=b"")
+@pytest.mark.parametrize("way", ["/", "/error.aspx?aspxerrorpath=/a", "/login?next=/a", "http://127.0.0.9:9999/"])
+async def test_where_head_alone_is_led_astray_get_begins_at_the_first_url(settings: NetConfig, way: str) -> None:
+    moved = reply(302, f"Location: {way}")
+    for get, outcomes in ((FINE, "working"), (reply(404), "failing"), (moved, "failing doubtful")):
+        script = lambda asked, get=get: (  # noqa: E731
+            head_only(asked, FINE if asked.target != "/a" else get if asked.method == "GET" else moved)
+        )
+        answer, asked = await answered(settings, script, "/a")
+        assert observation_of(answer).outcome.value in outcomes
+        assert "GET /a" in asked
 
-    answer, _ = await answered(settings, script)
+
+async def test_a_loop_of_head_only_or_by_an_escape_is_none(settings: NetConfig) -> None:
+    answer, _ = await answered(settings, lambda asked: reply(302, "Location: /") if asked.method == "HEAD" else FINE)
     assert (answer.code, answer.method, answer.hops) == (200, "GET", ())
     answer, asked = await answered(settings, going({"/~me": "/%7Eme"}), "/~me")
     assert (answer.code, asked) == (200, ["HEAD /~me", "HEAD /%7Eme"])

@@ -31,13 +31,6 @@ def head_without_end(asked: Asked) -> Act:
     return head_only(asked, FINE if asked.target == TARGET else GONE)
 
 
-def head_to_an_error(asked: Asked) -> Act:
-    """HEAD alone is led to an error page that is not there."""
-    if asked.target == PATH:
-        return reply(302, "Location: /error.aspx") if asked.method == "HEAD" else FINE
-    return head_only(asked, GONE)
-
-
 TITLES: Final = {
     "title-none a sibling": f"<html>{TEXT}",
     "title-twice a sibling": f"<title></title><title>Mill</title>{TEXT}",
@@ -97,7 +90,6 @@ HOSTS: Final = {
     "status-after-bom a sibling": raw(b"\xef\xbb\xbfHTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE),
     "head-without-end-200 mnot/redbot#187": raw(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"),
     "head-without-end nodejs/node#17288": head_without_end,
-    "head-to-an-error wummel/linkchecker#418": head_to_an_error,
     "line-feeds a sibling": raw(b"HTTP/1.1 200 OK\nContent-Type: text/html\n\n" + PAGE),
     "empty-line-first a sibling": raw(b"\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + PAGE),
     "upper-chunked a sibling": raw(

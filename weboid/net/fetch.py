@@ -18,8 +18,9 @@ from msgspec.structs import replace
 from weboid.config import NetConfig
 from weboid.core.observe.content import forward_in, needs_body
 from weboid.core.observe.observation import Hop, RawResponse
+from weboid.core.observe.observe import observation_of
 from weboid.core.observe.retry_after import asks_to_wait
-from weboid.core.record.reasons import Reason
+from weboid.core.record.reasons import Outcome, Reason
 from weboid.core.url.hosts import InvalidUrl
 from weboid.core.url.urls import MAX_URL, Url, normal, parse, parse_again
 from weboid.net.exchange import MostBytes, Reply, Request, Sending
@@ -110,16 +111,24 @@ async def fetch_answer(
         return await walk.follow(single.method)
     if not get_only:
         head = await walk.follow("HEAD")
-        if _is_believed(head):
+        is_astray = _is_astray(head)
+        if not is_astray and _is_believed(head):
             return await walk.follow("GET") if needs_body(head) else head
-        if head.fault is Reason.REDIRECT_BROKEN or head.code in _FOLLOWED:
+        if is_astray or head.fault is Reason.REDIRECT_BROKEN or head.code in _FOLLOWED:
             # The redirects themselves are in doubt, so GET starts again from the first URL.
             walk = _Walk(session, url, turn, referrer, trusting, manner, walk.seconds, may_read, single)
         answer = replace(await walk.follow("GET"), head_failed=True)
         if answer.fault is Reason.OUR_LIMIT and (head.fault, head.final) == (Reason.TIMEOUT, answer.final):
             return replace(answer, fault=Reason.TIMEOUT)
-        return answer
+        return head if is_astray and head.code and answer.fault else answer
     return await walk.follow("GET")
+
+
+def _is_astray(head: RawResponse) -> bool:
+    """True if redirects of HEAD ended where nobody answers, or in a doubt: those of GET may lead to the page (D-58)."""
+    is_end = 200 <= head.code <= 299 if head.code else not head.reached
+    doubt = Outcome.DOUBTFUL if head.code else Outcome.FAILING
+    return bool(head.hops) and is_end and observation_of(head).outcome is doubt
 
 
 def _is_believed(answer: RawResponse) -> bool:
