@@ -44,7 +44,7 @@ LINES: Final = {
     "cli/terminal": 450,
     "config": 1_094,
     "core/archive": 2_759,
-    "core/document": 1_930,
+    "core/document": 1_934,
     "core/observe": 1_457,
     "core/record": 948,
     "core/signs": 1_459,

@@ -83,7 +83,7 @@ class Document:
     refresh: str | None = None
     """The target of ``meta refresh``, if it names a URL and acts within ten seconds."""
     forward: str | None = None
-    """Where browsers go on at once: by ``meta refresh``, or by a script that does nothing else, alone in its page."""
+    """Where browsers go on at once: by ``meta refresh``, or by a script or a frame that is alone in its page."""
     sources: tuple[str, ...] = ()
     alternates: tuple[str, ...] = ()
     """The languages in which it says that it can be had, too."""
@@ -148,7 +148,7 @@ class _Teller:
         self._unscripted: list[str] = []
         self._sources: list[str] = []
         self._alternates: list[str] = []
-        self._has_base = self._asks_password = False
+        self._has_base = self._has_frame = self._asks_password = False
 
     def take(self, telling: Telling) -> None:
         """Takes what an element says by its attributes, or by a content that is no text of the page."""
@@ -176,6 +176,7 @@ class _Teller:
                 source := self._absolute(attributes.get("src", ""))
             ):
                 self._sources.append(source)
+                self._has_frame |= name == "frame"
 
     def _take_meta(self, attributes: Mapping[str, str]) -> None:
         content = attributes.get("content", "")
@@ -216,6 +217,9 @@ class _Teller:
         found = _LANGUAGE.fullmatch(language.strip().replace("_", "-"))
         if not self._sources and len(self._scripts) == 1 and len(found_words) <= _FEW_WORDS:
             self._forward = self._forward or self._absolute(*self._scripts)
+        shown = [source for source in self._sources if source != "about:blank"]
+        if self._has_frame and len(shown) == 1 and not self._scripts and not found_words:
+            self._forward = self._forward or shown[0]
         author = next((self._meta[name] for name in _AUTHORS if name in self._meta), "")
         return Document(
             url=self._url,
