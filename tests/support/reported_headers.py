@@ -105,13 +105,6 @@ def head_matrix(asked: Asked) -> Act:
     return reply(404) if asked.method == "HEAD" else FINE
 
 
-def head_to_an_error_page(asked: Asked) -> Act:
-    """HEAD is sent to an error page that is missing; GET is answered."""
-    if asked.target != PATH:
-        return sent(asked, MISSING)
-    return reply(302, "Location: /error.aspx") if asked.method == "HEAD" else FINE
-
-
 def everything_at_once(asked: Asked) -> Act:
     """No HEAD, a locale from the header, a cookie that must come back, and HTML for those who name it only."""
     if asked.method == "HEAD":
@@ -235,7 +228,10 @@ HEADERS: list[Row] = [
     ("ua-head-matrix sphinx-doc/sphinx#2988", head_matrix, WORKS),
     ("head-404 repology/repology-updater#211", by_method(everywhere(404), site({PATH: FINE})), WORKS),
     ("head-404-docs dart-lang/pub-dev#1246", by_method(everywhere(404), site({PATH: FINE}, FINE)), WORKS),
-    ("head-302-error wummel/linkchecker#418", head_to_an_error_page, WORKS),
+    ("head-302-error wummel/linkchecker#418",
+     by_method(site({PATH: reply(302, "Location: /error.aspx")}), site({PATH: FINE})), WORKS),
+    ("accept-reset sbstp/attohttpc#26", lambda a: sent(a, FINE) if names_html(a) else HangUp(reset=True), WORKS),
+    ("accept-reset-403 a sibling", lambda a: sent(a, reply(403)) if names_html(a) else HangUp(), REFUSED),
     ("head-closed sphinx-doc/sphinx#9306", lambda a: HangUp() if a.method == "HEAD" else FINE, WORKS),
     ("secfetch-get-403 doc-detective/doc-detective#253",
      by_method(site({PATH: FINE}), unless(lambda a: "Sec-Fetch-Mode" in a.headers, 403)), WORKS | REFUSED),

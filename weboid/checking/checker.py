@@ -22,7 +22,7 @@ from weboid.core.document.document import Document
 from weboid.core.document.face import NO_FACE, Face, Kind, Look, Seen
 from weboid.core.observe.check_request import CheckRequest
 from weboid.core.observe.facing import Asking, Likeness, answer_of, face_suspicion, likeness_of
-from weboid.core.observe.failing_codes import REFUSING, calls_for_second_asking
+from weboid.core.observe.failing_codes import REFUSING, calls_for_second_asking, takes_place
 from weboid.core.observe.observation import Observation, RawResponse
 from weboid.core.observe.observe import observation_of
 from weboid.core.observe.recognition import new_portrait
@@ -248,7 +248,7 @@ class Checker:
     async def _asked_again(
         self, url: Url, request: CheckRequest, finding: CheckResult, referrer: str | None = None, trusting: bool = False
     ) -> CheckResult:
-        """The result once nothing of ours can be the reason of a failing code: our headers, or that we are a program.
+        """The result once nothing of ours can be the reason of a failure: our headers, or that we are a program.
 
         The URL is asked once more from its first hop, as a browser would (after a 431 with the fewest headers), then
         other places of the host that answered (C-2, D-2).
@@ -266,8 +266,7 @@ class Checker:
             await self._back_off(url, found.seen)
             if found.seen.outcome is Outcome.WORKING and manner is Manner.BROWSER:
                 return replace(found, seen=replace(found.seen, needs=found.seen.needs | {Special.NEEDS_BROWSER}))
-            is_answer = found.seen.outcome is not Outcome.FAILING and found.seen.reason is not Reason.RATE_LIMIT
-            if is_answer or (manner is Manner.FEWEST and again.code is not None):
+            if takes_place(again, found.seen, answer):
                 finding, answer = found, again
         if finding.seen.outcome is not Outcome.FAILING:
             return finding

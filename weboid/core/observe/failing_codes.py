@@ -57,10 +57,26 @@ def may_refuse(code: int | None) -> bool:
 
 
 def calls_for_second_asking(answer: RawResponse, seen: Observation) -> bool:
-    """True if a failing code, 406 (U-4), or what a limit of ours ended should be asked for again, by other headers."""
+    """True if a failing code, 406 (U-4), a mute server, or what a limit of ours ended is to be asked for again by other
+    headers.
+    """
     if seen.outcome is Outcome.FAILING:
-        return answer.code is not None or answer.fault is Reason.REDIRECT_BROKEN
+        return answer.code is not None or answer.fault is Reason.REDIRECT_BROKEN or _is_mute(answer)
     return seen.reason is Reason.OUR_LIMIT or (answer.code == 406 and seen.outcome is Outcome.REFUSED)
+
+
+def _is_mute(answer: RawResponse) -> bool:
+    """True if a server hung up, or said nothing sensible: some do so to headers that no browser sends (D-2). Silence
+    takes the time that the other scheme needs.
+    """
+    return answer.reached and answer.fault in (Reason.RESET, Reason.PROTOCOL)
+
+
+def takes_place(again: RawResponse, seen: Observation, answer: RawResponse) -> bool:
+    """True if what was seen at the second asking counts in place of `answer`: any life of a server that was mute."""
+    if again.bare or _is_mute(answer):
+        return again.code is not None and (again.bare or seen.outcome is not Outcome.FAILING)
+    return seen.outcome is not Outcome.FAILING and seen.reason is not Reason.RATE_LIMIT
 
 
 def calls_for_front(answer: RawResponse) -> bool:
