@@ -13,7 +13,7 @@ const config = require( './config.json' );
  */
 function address( path, parameters ) {
 	const query = new URLSearchParams( parameters );
-	query.set( 'dbname', `${ mw.config.get( 'wgDBname' ) }@${ config.farm }` );
+	query.set( 'dbname', `${ mw.config.get( 'wgWikiID' ) }@${ config.farm }` );
 	query.set( 'lang', mw.config.get( 'wgUserLanguage' ) );
 	return `${ config.service }${ path }?${ query }`;
 }

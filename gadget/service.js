@@ -247,7 +247,7 @@ function requestAll( address, fetcher ) {
  * @return {string}
  */
 function wikiName() {
-	return `${ mw.config.get( 'wgDBname' ) }@${ config.farm }`;
+	return `${ mw.config.get( 'wgWikiID' ) }@${ config.farm }`;
 }
 
 /** @type {Weboid.Fetch} */

@@ -39,8 +39,8 @@ LINES: Final = {
     "archive/visits": 895,
     "bot": 2_675,
     "checking": 2_128,
-    "cli": 4_605,
-    "cli/processes": 1_599,
+    "cli": 4_613,
+    "cli/processes": 1_601,
     "cli/terminal": 450,
     "config": 1_094,
     "core/archive": 2_759,
@@ -88,9 +88,9 @@ LINES: Final = {
     "web/repair": 543,
     "web/request": 1_103,
     "web/words": 740,
-    "wiki": 2_445,
+    "wiki": 2_457,
     "wiki/criteria": 210,
-    "wiki/gadget": 667,
+    "wiki/gadget": 669,
 }
 """The most lines of Python of each room. More needs a reason in the body of the commit that raises it (issue 30)."""
 

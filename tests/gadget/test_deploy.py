@@ -130,7 +130,7 @@ async def load(client: aiohttp.ClientSession, wiki: MediaWiki) -> str:
 
 @real
 async def test_it_is_saved_once_and_the_wiki_loads_it_without_an_error(
-    wiki: MediaWiki, client: aiohttp.ClientSession
+    wiki: MediaWiki, client: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user = f"{_NAME}@gadget"
     wiki.save("MediaWiki:Gadgets-definition", "== others ==\n* other[ResourceLoader]|other.js")
@@ -150,6 +150,13 @@ async def test_it_is_saved_once_and_the_wiki_loads_it_without_an_error(
     again = await weboid_gadget(wiki, user=user)
     assert (again.status, again.out) == (0, "everything is saved there already\n")
 
+    monkeypatch.setenv("WEBOID_WIKI", json.dumps({"corpwiki@wmflabs": {"api": wiki.api}}))
+    assert "--service https" in (await weboid_gadget("corpwiki@wmflabs", user=user)).err
+    named = await weboid_gadget("corpwiki@wmflabs", "--service=https://weboid.demo", user=user)
+    assert "asks for testwiki@wmflabs, " in named.err
+    config = json.loads(await raw(client, wiki, "MediaWiki:Gadget-weboid-config.json"))
+    assert (config["service"], config["farm"]) == ("https://weboid.demo", "wmflabs")
+
     async with client.get(f"{wiki.url}/wiki/Main_Page") as plain, client.get(f"{plain.url}?withgadget=weboid") as tried:
         assert ("ext.gadget.weboid" in await plain.text(), "ext.gadget.weboid" in await tried.text()) == (False, True)
 
@@ -159,6 +166,7 @@ async def test_it_is_saved_once_and_the_wiki_loads_it_without_an_error(
     repaired = await weboid_gadget(wiki, "--default", user=user)
     assert repaired.out.splitlines()[:-1] == [
         "changed MediaWiki:Gadget-weboid-core.js",
+        "changed MediaWiki:Gadget-weboid-config.json",
         "changed MediaWiki:Gadgets-definition",
     ]
     assert await raw(client, wiki, "MediaWiki:Gadget-weboid") == "our own words"
@@ -309,7 +317,8 @@ _RIGHTS = ["editinterface", "editsitejs", "editsitecss", "editsitejson"]
 def signed_in(extensions: list[str], name: str = "A", generator: str = "") -> list[Exchange]:
     """What a wiki with these extensions answers to somebody who signs in."""
     who: dict[str, object] = {"userinfo": {"name": name, "rights": _RIGHTS}, "tokens": {"csrftoken": "c"}}
-    who |= {"general": {"lang": "en", "generator": generator}, "extensions": [{"name": each} for each in extensions]}
+    general = {"wikiid": "x", "lang": "en", "generator": generator}
+    who |= {"general": general, "extensions": [{"name": each} for each in extensions]}
     return [_TOKEN, exchange(_LOGIN, {"login": {"result": "Success"}}), exchange(_WHO, {"query": who})]
 
 
@@ -374,23 +383,12 @@ async def test_what_a_wiki_says_of_a_page_is_shown_short_and_escaped() -> None:
     assert (len(ran.err) < 10_000, ran.err.count("\n"), "\x1b" in ran.err) == (True, 1, False)
 
 
-async def test_what_no_mediawiki_answers_is_an_error(client: aiohttp.ClientSession) -> None:
+async def test_a_wiki_that_lets_nobody_in_is_an_error_that_says_why(client: aiohttp.ClientSession) -> None:
     for body in [{"query": {}}, {"query": {"tokens": []}}, {"query": None}, {}]:
         assert "as no MediaWiki does" in await refusal_of(client, exchange({"meta": "tokens", "type": "login"}, body))
-
-
-async def test_a_login_that_is_throttled_says_so(client: aiohttp.ClientSession) -> None:
     throttled = exchange(_LOGIN, {"login": {"result": "Failed", "reason": "Wait 5 minutes"}})
     assert "A@b in: Failed (Wait 5 minutes)" in await refusal_of(client, _TOKEN, throttled)
-
-
-async def test_a_wiki_that_cannot_be_reached_is_named(client: aiohttp.ClientSession) -> None:
-    api = f"http://127.0.0.1:{free_port()}/w/api.php"
-    with pytest.raises(SourceError, match=f"{api} cannot be reached"):
-        await sign_in(ActionApi(api, client, "Weboid-test", _PATIENCE), BotPassword("A@b", "p"))
-
-
-async def test_a_password_is_sent_by_https_only(client: aiohttp.ClientSession) -> None:
-    api = ActionApi("http://wiki.example/w/api.php", client, "Weboid-test", _PATIENCE)
-    with pytest.raises(ConfigError, match="https"):
-        await sign_in(api, BotPassword("A@b", "p"))
+    away = f"http://127.0.0.1:{free_port()}/w/api.php"
+    for api, said in ((away, "cannot be reached"), ("http://wiki.example/w/api.php", "https")):
+        with pytest.raises((SourceError, ConfigError), match=f"{api}.*{said}"):
+            await sign_in(ActionApi(api, client, "Weboid-test", _PATIENCE), BotPassword("A@b", "p"))

@@ -49,7 +49,7 @@ async def load_page(
         "options": options or {},
         "config": {
             "wgUserLanguage": language,
-            "wgDBname": "dewiki",
+            "wgWikiID": "dewiki",
             "wgArticleId": 7,
             "wgUserName": None,
             "wgIsProbablyEditable": False,

@@ -356,11 +356,14 @@ async def test_missing_are_only_titles_of_which_the_wiki_says_so() -> None:
         assert len(replay.asked) == 2
 
 
-async def test_siteinfo_has_namespaces_and_interwiki_map_also_of_the_real_wiki() -> None:
-    async with opened(FIXTURE[0]) as (source, _):
-        site = await source.fetch_siteinfo()
-        assert [(each.number, each.name) for each in site.namespaces] == [(0, ""), (1, "Talk")]
-        assert site.interwiki.target("word", "A b") == "https://words.net/wiki/A_b"
+async def test_siteinfo_has_the_name_namespaces_and_interwiki_map(caplog: pytest.LogCaptureFixture) -> None:
+    for name, count in (("lightwiki", 0), ("", 0), ("osmwiki", 1)):
+        async with opened(FIXTURE[0]) as (source, _):
+            source.dbname = name
+            assert [(each.number, each.name) for each in await source.find_namespaces()] == [(0, ""), (1, "Talk")]
+            assert source.interwiki
+            assert source.interwiki.target("word", "A b") == "https://words.net/wiki/A_b"
+            assert caplog.text.count("calls itself 'lightwiki', but is configured as 'osmwiki'") == count
     async with opened(exchange({"meta": "siteinfo"}, {"hello": 1})) as (source, _):
         with pytest.raises(SourceError, match="no siteinfo"):
             await source.fetch_siteinfo()

@@ -10,9 +10,10 @@ import click
 from weboid import __version__
 from weboid.assets import asset
 from weboid.cli.processes.process import from_environment, run_async
-from weboid.cli.processes.sources import named_wiki
+from weboid.cli.processes.sources import NamedWiki, named_wiki
 from weboid.cli.terminal.escape import plain
 from weboid.config import Config
+from weboid.core.url.farms import WMF
 from weboid.errors import ConfigError
 from weboid.net.outbound import open_client
 from weboid.wiki.action import ActionApi, ApiPatience
@@ -81,7 +82,11 @@ def command(
             raise click.UsageError("--default is for a gadget, not for a script of one account")
         if language:
             raise click.UsageError("--language is not for --deploy: the wiki says its language")
-        run_async(_deploy(config, named_wiki(wiki, config).api, build, for_user, is_default, is_dry))
+        named = named_wiki(wiki, config)
+        if named.name and not (farm or service or named.name.farm == WMF.name):
+            raise ConfigError(f"--service https://… is missing: the webservice that watches {named.name}")
+        build = partial(build, farm=farm or (named.farm.name if named.name else ""))
+        run_async(_deploy(config, named, build, for_user, is_default, is_dry))
     elif for_user or is_default or is_dry:
         raise click.UsageError("--user, --default and --dry-run go with --deploy")
     else:
@@ -106,20 +111,23 @@ Without that right: save {_USER_SCRIPT_FILE} as User:YOUR NAME/{NAME}.js, and lo
 
 
 async def _deploy(
-    config: Config, api: str, build: Callable[..., BuiltGadget], for_user: bool, is_default: bool, is_dry: bool
+    config: Config, named: NamedWiki, build: Callable[..., BuiltGadget], for_user: bool, is_default: bool, is_dry: bool
 ) -> None:
     password = deployment.BotPassword(from_environment(_USER), from_environment(_PASSWORD))
     if not password.name or not password.password:
         raise ConfigError(f"set {_USER} and {_PASSWORD} to a bot password of the wiki (Special:BotPasswords)")
     summary = f"Weboid's gadget, version {__version__}"
     async with open_client(config.net, has_cookies=True) as client:
-        account = await deployment.sign_in(ActionApi(api, client, config.net.user_agent, _PATIENCE), password)
+        account = await deployment.sign_in(ActionApi(named.api, client, config.net.user_agent, _PATIENCE), password)
         gadget = build(language=account.language)
         if for_user:
             edits = deployment.deploy_user_script(account, gadget, summary, is_dry=is_dry)
         else:
             edits = deployment.deploy_gadget(account, gadget, summary, is_default=is_default, is_dry=is_dry)
         count = await _show(edits, is_dry)
+    if named.name and account.wikiid.lower() != named.name.dbname:
+        own = plain(f"{account.wikiid}@{named.farm.name}")
+        click.echo(f"this gadget asks for {own}, as the wiki calls itself: the service must watch it as that", err=True)
     if account.has_old_scripts and not for_user:
         click.echo(
             "this MediaWiki, before 1.42, runs the gadget with $wgResourceLoaderValidateJS = false only", err=True

@@ -4,6 +4,7 @@ A batch is yielded only when MediaWiki calls it complete; links not yet listed w
 """
 
 import json
+import logging
 import re
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import aclosing
@@ -26,7 +27,10 @@ from weboid.wiki.source import (
     RevisionText,
     Selection,
     WalkBatch,
+    clean_text,
 )
+
+log = logging.getLogger(__name__)
 
 _BATCH_PAGES: Final = 50
 """The most pages that a client without a bot's rights may name in a query."""
@@ -62,8 +66,9 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class SiteInfo:
-    """A wiki's namespaces and interwiki map."""
+    """A wiki's own name, namespaces and interwiki map."""
 
+    wikiid: str
     namespaces: tuple[Namespace, ...]
     interwiki: InterwikiMap
 
@@ -72,7 +77,8 @@ class ApiSource:
     """Pages and links from an ``api.php``. The session is the caller's: it guards addresses, and outlives the source.
 
     The map ``interwiki`` is fetched when the first interwiki link turns up, unless it is given. ``mark`` of the pages
-    is when they were touched: the API does not state when their links were updated.
+    is when they were touched: the API does not state when their links were updated. ``dbname`` is the name under which
+    the wiki is configured, if its own is to be compared with that.
     """
 
     def __init__(
@@ -83,7 +89,9 @@ class ApiSource:
         user_agent: str,
         interwiki: InterwikiMap | None = None,
         patience: ApiPatience | None = None,
+        dbname: str = "",
     ) -> None:
+        self.dbname = dbname
         self._api = ActionApi(api_url, session, user_agent, patience or ApiPatience())
         self.interwiki = interwiki
 
@@ -97,8 +105,9 @@ class ApiSource:
             {"meta": "siteinfo", "siprop": "general|namespaces|namespacealiases|interwikimap"}
         )
         match answer.get("query"):
-            case {"general": {"wikiid": str(), "server": str()}, **query}:
+            case {"general": {"wikiid": str(wikiid), "server": str()}, **query}:
                 return SiteInfo(
+                    wikiid=clean_text(wikiid),
                     namespaces=api_pages.namespaces_of(query.get("namespaces"), query.get("namespacealiases")),
                     interwiki=InterwikiMap.from_siteinfo(query.get("interwikimap")),
                 )
@@ -107,6 +116,9 @@ class ApiSource:
 
     async def find_namespaces(self) -> tuple[Namespace, ...]:
         site = await self.fetch_siteinfo()
+        if self.dbname not in {"", site.wikiid.lower()}:
+            named = f"{self._api.url} calls itself {site.wikiid[:64]!r}, but is configured as {self.dbname!r}"
+            log.warning("%s: its gadget and its bots name it as it does itself, and get no answer", named)
         self.interwiki = self.interwiki or site.interwiki
         return site.namespaces
 

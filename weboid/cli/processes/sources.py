@@ -61,7 +61,7 @@ def online_of(config: Config, checker: "Checker", session: "Outbound") -> "Onlin
 @asynccontextmanager
 async def open_source(config: Config, wiki: WikiConfig) -> AsyncIterator["WikiSource"]:
     """The source from which a wiki is to be read by the configuration (L-2); raises ConfigError and SourceError."""
-    async with open_api(config, named_wiki(str(wiki.name), config).api) as api:
+    async with open_api(config, named_wiki(str(wiki.name), config).api, dbname=wiki.name.dbname) as api:
         if wiki.source == "api":
             yield api
             return
@@ -92,13 +92,15 @@ def replicas_of(config: Config) -> "Replicas":
 
 
 @asynccontextmanager
-async def open_api(config: Config, api: str, patience: "ApiPatience | None" = None) -> AsyncIterator["ApiSource"]:
+async def open_api(
+    config: Config, api: str, patience: "ApiPatience | None" = None, *, dbname: str = ""
+) -> AsyncIterator["ApiSource"]:
     """A wiki's Action API, with a client whose requests all pass the guard (C-13)."""
     from weboid.net.outbound import open_client
     from weboid.wiki.api import ApiSource
 
     async with open_client(config.net) as client:
-        source = ApiSource(api, client, user_agent=config.net.user_agent, patience=patience)
+        source = ApiSource(api, client, user_agent=config.net.user_agent, patience=patience, dbname=dbname)
         try:
             yield source
         finally:

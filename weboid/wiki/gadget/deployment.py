@@ -73,6 +73,7 @@ class WikiAccount:
     name: str
     rights: frozenset[str]
     token: str = field(repr=False)
+    wikiid: str
     language: str
     has_gadgets: bool
     has_old_scripts: bool  # before 1.42: none newer than ECMAScript 5, but by $wgResourceLoaderValidateJS
@@ -143,6 +144,7 @@ async def sign_in(api: ActionApi, password: BotPassword) -> WikiAccount:
             str(query["userinfo"]["name"])[:_MOST_NAME],
             frozenset(map(str, query["userinfo"]["rights"])),
             str(query["tokens"]["csrftoken"]),
+            str(query["general"]["wikiid"])[:_MOST_NAME],
             str(query["general"]["lang"])[:_MOST_NAME],
             any(extension.get("name") == "Gadgets" for extension in query["extensions"]),
             re.match(r"MediaWiki 1\.([0-9]|[123][0-9]|4[01])\b", query["general"].get("generator", "")) is not None,
