@@ -120,9 +120,11 @@ function createMark( kind, link, onOpen ) {
  * @return {HTMLElement} type and size of a file, in the reader's language and not the page's
  */
 function createFile( link ) {
-	const element = create( 'bdi', 'weboid-file', `(${ words.file( link ) })` );
-	element.dir = document.documentElement.dir;
-	element.lang = mw.config.get( 'wgUserLanguage' );
+	const text = create( 'bdi', '', `(${ words.file( link ) })` );
+	text.dir = document.documentElement.dir;
+	text.lang = mw.config.get( 'wgUserLanguage' );
+	// The gap to the link is on the side where the page's language has it.
+	const element = create( 'span', 'weboid-file', text );
 	// For tables that are sorted it is no part of its cell: "1,200 (PDF)" is no number.
 	element.dataset.sortValue = '';
 	return element;

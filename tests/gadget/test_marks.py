@@ -17,6 +17,8 @@ _THREE = "<p>See <a href='#1'>one</a>, <a href='#2'>two</a> and <a href='#3'>thr
 _MARK = "([links, day]) => markAll(links, day)"
 _NAMES = "marks => marks.map(mark => mark.getAttribute('aria-label'))"
 
+_GAPS = "files => files.map(file => file.offsetLeft - 16 - file.closest('p').firstChild.offsetWidth)"
+
 
 def preferring(**preferences: Any) -> dict[str, Any]:
     """A page of somebody who has an account, and these preferences."""
@@ -133,8 +135,11 @@ async def test_type_and_size_of_a_file_stand_behind_its_link_and_sort_no_table(p
         ("constructor", None): "(CONSTRUCTOR)",
         ("<b>&", "<i>"): "(<B>&)",
     }
-    await load_page(page, "<p><a href='#'>Report</a></p>" * len(files))
-    await page.evaluate(_MARK, [[{**_FILE, "mime": mime, "size_kib": kib} for mime, kib in files], DAY])
+    # A reader's language runs another way than the page's: the gap is between link and file.
+    for language in ("ar", "en"):
+        await load_page(page, "<p dir=ltr><a href='#'>Report</a>,</p>" * len(files), language=language)
+        await page.evaluate(_MARK, [[{**_FILE, "mime": mime, "size_kib": kib} for mime, kib in files], DAY])
+        assert min(await page.locator(".weboid-file bdi").evaluate_all(_GAPS)) > 3
     assert await page.locator("a + .weboid-file[data-sort-value='']").all_text_contents() == list(files.values())
 
 
@@ -151,18 +156,12 @@ async def test_a_type_that_the_page_names_itself_is_not_named_again(page: Page) 
 async def test_no_line_begins_with_a_mark(page: Page) -> None:
     await load_page(page, "<p>Text <a href='#1'>a link 漢字</a>漢字 and more text that fills lines.</p>")
     await page.evaluate(_MARK, [[DEAD], DAY])
-    apart = """() => {
-        const apart = [];
-        for (let width = 30; width < 200; width++) {
-            document.querySelector('p').style.width = `${width}px`;
-            const lines = document.querySelector('a').getClientRects();
-            const mark = document.querySelector('.weboid-place').getBoundingClientRect();
-            if (mark.top > lines[lines.length - 1].bottom - 5) {
-                apart.push(width);
-            }
-        }
-        return apart;
-    }"""
+    apart = """() => [...Array(170).keys()].filter(width => {
+        document.querySelector('p').style.width = `${30 + width}px`;
+        const lines = document.querySelector('a').getClientRects();
+        const mark = document.querySelector('.weboid-place').getBoundingClientRect();
+        return mark.top > lines[lines.length - 1].bottom - 5;
+    })"""
     assert await page.evaluate(apart) == []
 
 

@@ -223,7 +223,7 @@ async def test_no_skin_has_barriers_overflow_or_higher_lines_by_the_gadget(gadge
             higher, plain, again = await page.evaluate(_HEIGHTS)
             assert higher == plain == again
             # A file is named in the reader's language and direction.
-            file = page.locator(f'a[href="{PDF}"] + .weboid-file').first
+            file = page.locator(f'a[href="{PDF}"] + .weboid-file bdi').first
             await expect(file).to_have_attribute("dir", "rtl" if look.language == "ar" else "ltr")
             await expect(file).to_have_attribute("lang", look.language)
 
