@@ -120,8 +120,8 @@ async def test_the_wiki_that_waits_longest_comes_first(database: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/gone", ""], ids=["its server", "an error of our own"])
-async def test_a_wiki_that_fails_is_shown_and_holds_up_no_other(
-    database: str, path: str, monkeypatch: pytest.MonkeyPatch
+async def test_a_wiki_that_fails_is_shown_once_and_holds_up_no_other(
+    database: str, path: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def opened(config: Config, wiki: WikiConfig) -> Any:
         assert path or wiki.name.dbname != "awiki", "a fault"
@@ -136,8 +136,11 @@ async def test_a_wiki_that_fails_is_shown_and_holds_up_no_other(
             await fed.next_pass(lambda: config)
         assert await passed_by(pool) == {"awiki": None, "bwiki": 100}
         assert fed.failed == {WikiName("awiki", "wmflabs")}
+        fed.failed.clear()
+        await fed.next_pass(lambda: config)
         assert isinstance(printed.file, StringIO)
-        assert "awiki@wmflabs: " in printed.file.getvalue()
+        shown = f"\n{printed.file.getvalue()}"
+        assert (shown.count("\nawiki@wmflabs: "), "/gone" in caplog.text) == (1, False)
 
 
 async def test_passes_and_re_reads_do_not_wait_for_a_wiki_that_takes_long_and_each_gets_one_request_at_a_time(

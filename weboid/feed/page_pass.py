@@ -4,7 +4,6 @@ The criteria are in ``wiki/criteria`` (P-4), the position of the pass to ``store
 Each step writes what it did together with its place, so a pass that is broken off anywhere goes on from there.
 """
 
-import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import KW_ONLY, dataclass, field
@@ -13,7 +12,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from weboid.core.url.farms import Farm
-from weboid.errors import NotContacted, SourceError
+from weboid.errors import SourceError
 from weboid.feed.intake import Judge, SpamFilters, judged, page_urls
 from weboid.feed.reread import MARGIN_S
 from weboid.mechanism.patience import Again, at_once
@@ -24,8 +23,6 @@ from weboid.store.pages.page_pass import SWEEP_DAYS, PageRecord, PassPosition
 from weboid.store.pages.wiki import StoredWiki
 from weboid.wiki.criteria import Criteria, Criterion
 from weboid.wiki.source import WIKITEXT, PageLinks, PageState, WikiSource
-
-log = logging.getLogger(__name__)
 
 _BATCH: Final = 500
 _MOST_LINKS: Final = 20_000
@@ -233,15 +230,7 @@ def runs(records: Sequence[PageRecord], found: Sequence[PageLinks], gone: Sequen
 async def refresh_namespaces(core: FeedStore, source: WikiSource, wiki: StoredWiki) -> None:
     """Records the names of a wiki's namespaces, for titles with their prefix while the wiki does not answer.
 
-    If they cannot be read, those that are known stay: pages can be read without. Raises StoreError, and NotContacted,
-    as no page can be read then.
+    Raises StoreError, and SourceError: without them no pass is begun over a wiki that is away.
     """
-    try:
-        names = await source.find_namespaces()
-    except NotContacted:
-        raise
-    except SourceError as error:
-        log.warning("the names of the namespaces of %s could not be read: %s", wiki.dbname, error)
-        return
-    if names:
+    if names := await source.find_namespaces():
         await core.wikis.record_namespaces(wiki.wiki, names)
