@@ -48,7 +48,7 @@ LINES: Final = {
     "core/observe": 1_473,
     "core/record": 948,
     "core/signs": 1_459,
-    "core/url": 2_064,
+    "core/url": 2_066,
     "core/verdict": 1_628,
     "core/wikitext": 1_754,
     "crawl": 1_939,

@@ -5,7 +5,9 @@ from urllib.parse import quote
 import pytest
 from support.webservice import Site
 
+from weboid.core.url.farms import WMFLABS, WikiName
 from weboid.core.url.pasted import pasted_address, same_wiki
+from weboid.store.pages.wiki import record_wiki
 
 _WIKI = "testwiki@wmflabs"
 
@@ -41,6 +43,13 @@ async def test_a_page_has_an_address_to_share(site: Site) -> None:
     assert (status, "AC/DC" in body) == (404, True)
 
 
+async def test_of_two_wikis_at_one_host_the_one_is_meant_that_is_named_with_the_address(site: Site) -> None:
+    await site.wiki.do(record_wiki, WMFLABS, WikiName("twinwiki", "wmflabs"), api="http://wiki.demo/w/api.php")
+    assert "http://dead.demo/" in await site.text(
+        f"/externalLinkInfo?dbname={_WIKI}&title=http://wiki.demo/wiki/Page_1"
+    )
+
+
 async def test_all_wikis_are_listed_and_the_only_one_is_filled_in(site: Site) -> None:
     page = await site.text("/wikis")
     assert _WIKI in page
@@ -53,10 +62,20 @@ def test_a_text_that_is_no_address_names_nothing() -> None:
     assert [text for text in (*texts, "x" * 3_000) if pasted_address(text)] == []
 
 
+def named(path: str, api: str) -> str | None:
+    given = pasted_address(f"wiki.corp.example{path}")
+    return given and given.title_at(None, f"https://wiki.corp.example{api}")
+
+
 def test_an_address_names_a_title_by_the_wikis_own_paths() -> None:
     given = pasted_address("https://DE.wikipedia.org./wiki/S%C3%A3o_Paulo/A?x=1#y")
     assert given is not None
     assert (given.host, given.title_at("https://de.wikipedia.org/wiki/")) == ("de.wikipedia.org", "São_Paulo/A")
     assert given.title_at("https://de.wikipedia.org/page/") == ""
+    assert named("/mediawiki/index.php/A/B", "/mediawiki/api.php") == "A/B"
+    assert named("/wiki/index.php/A", "/wiki/api.php") == named("/wiki/A", "/wiki/api.php") == "A"
+    assert named("/index.php/A", "/api.php") == named("/w/index.php/A", "/x/api.php") == "A"
+    assert named("/wiki/index.php/A", "/w/api.php") == "index.php/A"
+    assert named("/m/index.php/A", "/w/api.php") == named("/m/api.php/A", "/m/api.php") == ""
     assert same_wiki("de.m.wikipedia.org") == same_wiki("de.wikipedia.org")
     assert same_wiki("m.mediawiki.org") == same_wiki("www.mediawiki.org")

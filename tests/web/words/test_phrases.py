@@ -34,12 +34,9 @@ def test_what_can_be_clicked_is_plain_ascii(text: str) -> None:
     assert link is None or (link.isascii() and link.isprintable() and not set(link) & set('<>" '))
 
 
-def test_hidden_characters_are_written_out() -> None:
+def test_hidden_characters_are_written_out_and_joiners_stay() -> None:
     for hidden in ["\u202e", "\u200b", "\x00", "\ud800", "\U000e0041", "\xad", "\u2066", "\ufeff"]:
         assert visible(f"a{hidden}b") == f"a⟨U+{ord(hidden):04X}⟩b", hidden
-
-
-def test_joiners_and_other_scripts_stay() -> None:
     assert visible("می\u200cخواهم 👨\u200d👩 日本") == "می\u200cخواهم 👨\u200d👩 日本"
 
 

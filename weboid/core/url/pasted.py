@@ -25,9 +25,11 @@ class PastedAddress:
     title: str = ""
     page: str = ""
 
-    def title_at(self, article: str | None) -> str:
-        """The title that it names on a wiki whose articles are at `article` + title; "" if it names none."""
-        for beginning in (urlsplit(article).path if article else _ARTICLES, *_SCRIPTS):
+    def title_at(self, article: str | None, api: str | None = None) -> str:
+        """The title that it names on a wiki whose articles are at `article` + title, and its scripts with `api`; "" if
+        it names none."""
+        scripts = urlsplit(api or "").path.rpartition("/")[0] + "/index.php/"
+        for beginning in (scripts, urlsplit(article).path if article else _ARTICLES, *_SCRIPTS):
             if not self.title and beginning and self.path.startswith(beginning):
                 return unquote(self.path.removeprefix(beginning))
         return self.title

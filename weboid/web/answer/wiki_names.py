@@ -91,16 +91,16 @@ class Wikis:
         for text in (title, wiki) if "/" in title else (wiki,):
             if text in known or (address := pasted_address(text)) is None:
                 continue
-            if name := self._only(same_wiki(address.host)):
-                asked = address.title_at(known[name].article)
+            if name := self._only(same_wiki(address.host), wiki):
+                asked = address.title_at(known[name].article, known[name].api)
                 if asked or address.page or text is wiki:
                     return NamedPlace(_name_of(name), asked, address.page)
         name = wiki if wiki in known else self._only(wiki.casefold())
         return NamedPlace(_name_of(name)) if name else None
 
-    def _only(self, word: str) -> str | None:
+    def _only(self, word: str, meant: str = "") -> str | None:
         found = self._by_word.get(word, ())
-        return found[0] if len(found) == 1 else None
+        return meant if meant in found else found[0] if len(found) == 1 else None
 
     async def list_names(self) -> Sequence[str]:
         """The names of the known wikis; raises StoreError."""
