@@ -42,7 +42,7 @@ LINES: Final = {
     "cli": 4_613,
     "cli/processes": 1_601,
     "cli/terminal": 450,
-    "config": 1_094,
+    "config": 1_096,
     "core/archive": 2_759,
     "core/document": 1_934,
     "core/observe": 1_473,

@@ -56,7 +56,7 @@ def flatten(table: Mapping[str, Any], source: str, above: KeyPath = ()) -> Itera
     """The keys of a file's table by their paths; a table in [archive] is a service, wikis and farms remain tables."""
     for key, value in table.items():
         is_section = above == ("archive",) or not (above or key in TABLES)
-        if is_section and isinstance(value, dict) and (value or not above):
+        if is_section and isinstance(value, dict) and (value or (not above and key in (*SECTIONS, "archive"))):
             yield from flatten(value, source, (*above, key))
         else:
             yield (*above, key), Setting(value, source)

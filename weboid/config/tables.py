@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from weboid.config.sections import WikiConfig
 from weboid.config.values import Address, Source, Table, Title, convert, convert_each
-from weboid.core.url.farms import BUILT_IN, Farm, farm_named, parse_wiki_name
+from weboid.core.url.farms import BUILT_IN, Farm, WikiName, farm_named, parse_wiki_name
 from weboid.core.wikitext.settings import SettingsError, parse_page
 from weboid.errors import ConfigError
 
@@ -38,18 +38,20 @@ def read_farms(tables: Mapping[str, Any], faults: list[str]) -> list[Farm]:
 def read_wikis(tables: Mapping[str, Any], farms: tuple[Farm, ...], faults: list[str]) -> tuple[WikiConfig, ...]:
     """The wikis of the tables ``[wiki."dewiki@WMF"]``: api, source, settings, links, dead_after, without and
     criteria, all optional."""
-    wikis = []
+    wikis: dict[WikiName, WikiConfig] = {}
     for name, given in tables.items():
         try:
             wiki = parse_wiki_name(name)
             farm_named(wiki.farm, farms)
+            if wiki in wikis:
+                raise ConfigError(f"{wiki} has two tables")
             rules = {key: given[key] for key in _RULES if key in convert(Table, given)}
             parse_page(json.dumps(rules))
             own = convert_each(_WIKI, given)
             matching = {key: given[key] for key in given if key not in own | rules}
-            wikis.append(WikiConfig(wiki, matching=matching, rules=rules, **own))
+            wikis[wiki] = WikiConfig(wiki, matching=matching, rules=rules, **own)
         except SettingsError as error:
             faults.extend(f"[wiki.{name[:100]!r}]: {fault}" for fault in error.faults)
         except (ConfigError, TypeError, ValueError) as error:
             faults.append(f"[wiki.{name[:100]!r}]: {error}")
-    return tuple(wikis)
+    return tuple(wikis.values())
