@@ -29,16 +29,17 @@ async def test_a_backup_is_restored_into_another_database_and_names_what_is_not_
     assert "2 pages, 2 links, 2 URLs, 1 hosts, as of " in made.out
     assert "Not in it, keep them as well: weboid.toml, and the secrets: WEBOID_WEB_SECRET" in made.err
     restored = await _place(tmp_path, second_database).run("restore", str(file), "--day", "130")
-    assert restored.status == 0, restored.err
-    assert "restored: 2 pages, 2 links, 2 URLs, 1 hosts" in restored.out
-    assert "next: weboid check-store" in restored.out
-    assert "weboid crawl --once --confirm-day" in restored.out
+    says = ("restored: 2 pages, 2 links, 2 URLs, 1 hosts", "next: weboid check-store", "crawl --once --confirm-day")
+    assert (restored.status, [each for each in says if each not in restored.out]) == (0, []), restored.err
     assert (await all_rows(second_database))["link"] == (await all_rows(database))["link"]
     checked = await _place(tmp_path, second_database).run("check-store", "--day", "130")
     assert (checked.status, "nothing is wrong" in checked.out) == (0, True)
     again = await _place(tmp_path, second_database).run("restore", str(file))
-    assert again.status == 2
-    assert "the store is not empty" in again.err
+    assert (again.status, "the store is not empty" in again.err) == (2, True)
+    empty = Place(tmp_path)
+    for given, why in (("none.dump", "cannot read none.dump: No such file"), (__file__, "is no backup of Weboid")):
+        wrong = await empty.run("--data", str(tmp_path / "new"), "restore", given)
+        assert (wrong.status, why in wrong.err, (tmp_path / "new").exists()) == (2, True, False), wrong.err
     kept = await found_in(database, "SELECT day, bytes, place, why FROM backup")
     assert kept == [(100, file.stat().st_size, str(file), "")]
 

@@ -19,7 +19,7 @@ from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.url.hosts import SUFFIX_VERSION
 from weboid.core.url.urls import FORM_VERSION
-from weboid.store.backup.restore import Restored, restore_backup
+from weboid.store.backup.restore import Restored, require_restorable, restore_backup
 
 
 @click.command("restore")
@@ -50,6 +50,7 @@ def restore_file(config: Config, file: Path, day: int) -> None:
     console = ProcessConsole()
 
     async def main() -> Restored:
+        require_restorable(file, whole=False)  # else a wrong name would make a database first
         async with open_store(config, size=1, part="restore", any_form=True) as pool:
             done: list[Restored] = []
 

@@ -49,12 +49,16 @@ class Restored:
     aftermath: Aftermath
 
 
-def require_restorable(path: Path) -> Manifest:
-    """The manifest of a whole backup that this program can restore; raises StoreError, OSError. Reads all of it."""
-    manifest = read_manifest(path)
-    if manifest.migration > len(migrations(asset("sql") / "migrations")):
-        raise StoreError(f"{path} was made by a newer weboid ({manifest.weboid}): update this one")
-    check_archive(path, manifest)
+def require_restorable(path: Path, *, whole: bool = True) -> Manifest:
+    """The manifest of a backup that this program can restore; raises StoreError. With `whole` it reads all of it."""
+    try:
+        manifest = read_manifest(path)
+        if manifest.migration > len(migrations(asset("sql") / "migrations")):
+            raise StoreError(f"{path} was made by a newer weboid ({manifest.weboid}): update this one")
+        if whole:
+            check_archive(path, manifest)
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror or error}") from error
     return manifest
 
 
@@ -64,10 +68,7 @@ async def restore_backup(pool: Pool, path: Path, runner: Runner, *, day: int, in
     Raises StoreError with what to do; then the store is as it was, and so it is if this is cancelled.
     """
     show("looking at the backup", 0, 0)
-    try:
-        manifest = await asyncio.to_thread(require_restorable, path)
-    except OSError as error:
-        raise StoreError(f"cannot read {path}: {error.strerror or error}") from error
+    manifest = await asyncio.to_thread(require_restorable, path)
     if day < manifest.day:
         raise StoreError(
             f"the backup is of {iso(manifest.day)}, but today would be {iso(day)}: set the clock right, or give --day"
