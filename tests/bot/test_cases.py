@@ -105,14 +105,16 @@ def test_the_shipped_settings_serve_without_others(tmp_path: Path) -> None:
     assert all("url-status=dead" in text for text in json.loads(done.stdout).values())
 
 
+def test_what_is_no_case_is_named(tmp_path: Path) -> None:
+    for wrong in ("x", {"id": "b", "wiki": "en"}):
+        assert "case 2: it needs id, wiki and wikitext_in" in ran(tmp_path, [case(), wrong]).stderr
+
+
 def test_a_case_whose_options_or_wiki_do_not_fit_keeps_its_text_and_says_why() -> None:
     complaints: list[str] = []
     texts = repaired_cases([case(options={"trust": 1}), case(id="b")], None, NOW, complaints.append)
-    assert texts["a"] == _CITE
-    assert texts["b"] != _CITE
-    assert len(complaints) == 1
-    assert complaints[0].startswith("a: ")
-    assert "options.trust" in complaints[0]
+    assert (texts["a"] == _CITE, texts["b"] == _CITE) == (True, False)
+    assert [said.startswith("a: ") and "options.trust" in said for said in complaints] == [True]
     for wiki in ["xx", "../enwiki", "", "defaults"]:
         complaints.clear()
         assert repaired_cases([case(wiki=wiki)], None, NOW, complaints.append) == {"a": _CITE}

@@ -31,7 +31,11 @@ def _moment(_: click.Context, __: click.Parameter, given: str | None) -> datetim
 def run(cases: Path, settings: Path | None, now: datetime) -> None:
     """Repair dead links in the wikitext of CASES, a list of {id, wiki, wikitext_in, verdicts, archives, options?}."""
     table = None if settings is None else _json(settings, dict)
-    texts = repaired_cases(_json(cases, list), table, now, lambda reason: click.echo(reason, err=True))
+    given = _json(cases, list)
+    for number, case in enumerate(given, 1):
+        if not (isinstance(case, dict) and case.keys() >= {"id", "wiki", "wikitext_in"}):
+            raise click.ClickException(f"{cases}: case {number}: it needs id, wiki and wikitext_in")
+    texts = repaired_cases(given, table, now, lambda reason: click.echo(reason, err=True))
     json.dump(texts, sys.stdout, ensure_ascii=True, indent=1)
     sys.stdout.write("\n")
 
