@@ -81,7 +81,7 @@ def test_an_entry_that_is_neither_makes_the_page_unusable(entry: object) -> None
 
 
 def test_the_fault_says_what_an_entry_is_and_that_it_cannot_be_dead_and_alive() -> None:
-    with pytest.raises(SettingsError, match=r"'\*\.example\.org': neither a host, such as 'example\.org' \(with all"):
+    with pytest.raises(SettingsError, match=r"'\*\.example\.org': must be a host, such as 'example\.org' \(with all"):
         parse_settings(settings_page(links={"permadead": ["*.example.org"]}))
     with pytest.raises(SettingsError) as caught:
         parse_settings(settings_page(links={"permalive": ["Example.org"], "permadead": ["a.example", "example.org."]}))

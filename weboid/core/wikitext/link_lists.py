@@ -28,7 +28,7 @@ def _no_entry(text: str) -> str:
     try:
         _entry(text)
     except ValueError:
-        return f"neither a host, such as {_FORM}"
+        return f"must be a host, such as {_FORM}"
     return ""
 
 
