@@ -26,10 +26,10 @@ async def test_a_backup_is_restored_into_another_database_and_names_what_is_not_
     file = tmp_path / "weboid.dump"
     made = await _place(tmp_path, database).run("backup", str(file), "--day", "100")
     assert made.status == 0, made.err
-    assert "2 pages, 2 links, 2 URLs, 1 hosts, as of " in made.out
+    assert "2 pages, 2 links, 2 URLs, 1 host, as of " in made.out
     assert "Not in it, keep them as well: weboid.toml, and the secrets: WEBOID_WEB_SECRET" in made.err
     restored = await _place(tmp_path, second_database).run("restore", str(file), "--day", "130")
-    says = ("restored: 2 pages, 2 links, 2 URLs, 1 hosts", "next: weboid check-store", "crawl --once --confirm-day")
+    says = ("restored: 2 pages, 2 links, 2 URLs, 1 host", "next: weboid check-store", "crawl --once --confirm-day")
     assert (restored.status, [each for each in says if each not in restored.out]) == (0, []), restored.err
     assert (await all_rows(second_database))["link"] == (await all_rows(database))["link"]
     checked = await _place(tmp_path, second_database).run("check-store", "--day", "130")

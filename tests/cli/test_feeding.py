@@ -78,8 +78,8 @@ async def test_a_wiki_is_fed_from_its_replica(place: Place, mariadb_server: Mari
     place.environ |= {"TOOL_REPLICA_USER": USER, "TOOL_REPLICA_PASSWORD": PASSWORD}
     mariadb_server.replicate("demowiki", *(FIXTURES / f"{table}.sql" for table in TABLES))
     fed = await place.run("feed", "pass", "--day", "100")
-    assert (fed.status, "3 pages match; 3 new" in fed.err) == (0, True), fed.err
-    assert "3 pages match; nothing has changed" in (await place.run("feed", "pass", "--day", "107")).err
+    assert (fed.status, "3 matching pages; 3 new" in fed.err) == (0, True), fed.err
+    assert "3 matching pages; nothing has changed" in (await place.run("feed", "pass", "--day", "107")).err
     shown = (await place.run("show", "--json", "demowiki@wmflabs:Harbour light")).lines()
     assert "http://www.lamps.net:8080/a?b=c" in {line["normal"] for line in shown}
 
@@ -235,7 +235,7 @@ async def test_passes_go_over_the_wikis_of_the_page_by_variables_alone(database:
         place = Place(tmp_path, environ={**environ, "WEBOID_DATABASE": database})
         ran = await place.run("feed", "pass")
         assert ran.status == 0, ran.err
-        assert "demowiki@Little: 1 pages match; 1 new" in ran.err
+        assert "demowiki@Little: 1 matching page; 1 new" in ran.err
         del place.environ["TOOL_FEED__WATCHED"]
         ran = await place.run("feed", "pass")
         assert ran.status == 2

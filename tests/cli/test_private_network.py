@@ -91,7 +91,7 @@ async def test_with_what_it_says_put_in_place_the_wiki_is_read(place: Place, dat
     checked = await place.run("config", "--check")
     assert (checked.status, checked.err) == (0, "")
     fed = await place.run("feed", "pass")
-    assert (fed.status, "1 pages match" in fed.err) == (0, True)
+    assert (fed.status, "1 matching page;" in fed.err) == (0, True)
 
 
 @pytest.mark.parametrize(

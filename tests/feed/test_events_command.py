@@ -61,7 +61,7 @@ async def test_once_takes_in_what_the_stream_tells_and_reads_new_pages(database:
         done = await here.run(*here.call, *ONCE)
         assert done.status == 0, done.err
         assert "3 events" in done.err
-        assert "1 links came, 1 pages went, 2 pages to read" in done.err
+        assert "1 link came, 1 page went, 2 pages to read" in done.err
         links = {(page, url_key) for page, url_key in await here.stored.rows("SELECT page, url_key FROM link")}
         assert links == {(page, key(url).url_key) for page, url in ((1, A), (1, B), (2, C))}
         assert here.server.site.asked[0].headers["User-Agent"].endswith("; me@example.org)")

@@ -42,7 +42,7 @@ async def test_maintain_waits_for_a_pass_stops_at_too_many_or_is_allowed_more(da
         assert await urls(stored) == 102
         allowed = await here.run("maintain", "--day", "202", "--allow-many")
         assert allowed.status == 0
-        assert "2017-07-22: 101 URLs and 1 hosts deleted" in allowed.err
+        assert "2017-07-22: 101 URLs and 1 host deleted" in allowed.err
         assert "expiry-stopped" not in allowed.err
         assert await urls(stored) == 1
 

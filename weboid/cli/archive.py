@@ -23,6 +23,7 @@ from weboid.cli.days import clock, day_option, moments, seconds_now
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.store_process import open_process
 from weboid.cli.terminal.console import ProcessConsole, bar
+from weboid.cli.terminal.escape import many
 from weboid.config import Config
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.record.moment import Moment
@@ -204,7 +205,7 @@ def _counts(tally: QueueTally) -> str:
 
 def _summary(queue: QueueRound, seconds: float) -> str:
     tally = queue.tally
-    text = f"{tally.outcomes.total()} URLs looked up with {tally.requests} requests in {seconds:.1f} s"
+    text = f"{many(tally.outcomes.total(), 'URL')} looked up with {many(tally.requests, 'request')} in {seconds:.1f} s"
     if tally.outcomes:
         text += f": {_counts(tally)}"
     if tally.spared:

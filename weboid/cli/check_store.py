@@ -12,7 +12,7 @@ from weboid.cli.days import clock, day_option
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.store_process import LongCommand, run_long_command
 from weboid.cli.terminal.console import ProcessConsole, bar
-from weboid.cli.terminal.escape import plain
+from weboid.cli.terminal.escape import many, plain
 from weboid.config import Config
 from weboid.errors import StoreError
 from weboid.maintain.consistency import AT_ONCE, WHOLE, Consistency, Show, check_store, record_outcome
@@ -54,7 +54,7 @@ def command(config: Config, repairs: bool, day: int | None) -> None:
 
     done: Consistency = run_async(run_long_command(config, work, size=AT_ONCE, name="check-store"))
     print_breaches(console, done)
-    counts = ", ".join(f"{done.rows[walk]} rows of {walk}" for walk in WALKS)
+    counts = ", ".join(f"{many(done.rows[walk], 'row')} of {walk}" for walk in WALKS)
     if not done.found:
         click.echo(f"nothing is wrong in {counts}")
     else:

@@ -12,7 +12,7 @@ from weboid.checking.stop_list import StopList
 from weboid.cli.crawl import words_of
 from weboid.cli.processes.process import from_environment, run_async
 from weboid.cli.processes.sources import named_wiki
-from weboid.cli.terminal.escape import plain
+from weboid.cli.terminal.escape import many, plain
 from weboid.cli.terminal.logs import print_error
 from weboid.cli.watched import titled_page
 from weboid.config import Config, ConfigReading, effective_lines, read_config, sample
@@ -165,7 +165,7 @@ def _contacted(config: Config) -> Iterator[tuple[str, str]]:
 
 def _summary(reading: ConfigReading) -> str:
     assert reading.config is not None, "there is no fault"
-    wikis = len(reading.config.wikis)
     watched = f", and those of {reading.config.feed.watched}" if reading.config.feed.watched else ""
-    set_by = sum(origin != reading.source for origin in reading.origins.values())
-    return plain(f"ok: {reading.source or 'no file'}, {set_by} keys by variables, wikis to watch: {wikis}{watched}")
+    by_variables = many(sum(origin != reading.source for origin in reading.origins.values()), "key")
+    wikis = f"wikis to watch: {len(reading.config.wikis)}{watched}"
+    return plain(f"ok: {reading.source or 'no file'}, {by_variables} by variables, {wikis}")

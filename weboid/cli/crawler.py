@@ -19,6 +19,7 @@ from weboid.checking.online import Online
 from weboid.checking.second_opinion import SecondOpinion
 from weboid.cli.processes.database import LAST_S
 from weboid.cli.terminal.console import bar
+from weboid.cli.terminal.escape import many
 from weboid.config import Config
 from weboid.core.record.days import iso
 from weboid.core.record.moment import Moment
@@ -228,6 +229,6 @@ def _summary(tally: Tally, seconds: float) -> str:
     lost = f", {tally.lost} left to other workers" if tally.lost else ""
     postponed = f", {tally.postponed} could not be checked" if tally.postponed else ""
     return (
-        f"{tally.written} checks in {seconds:.1f} s ({tally.inferred} without contact), "
-        f"{tally.changes} changes of verdict{postponed}{lost}"
+        f"{many(tally.written, 'check')} in {seconds:.1f} s ({tally.inferred} without contact), "
+        f"{many(tally.changes, 'new verdict')}{postponed}{lost}"
     )

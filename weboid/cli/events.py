@@ -21,6 +21,7 @@ from weboid.cli.processes.running import OwnProcess
 from weboid.cli.processes.sources import how_to_watch, named_wiki, open_source
 from weboid.cli.processes.stopping import until
 from weboid.cli.terminal.console import ProcessConsole, bar
+from weboid.cli.terminal.escape import many
 from weboid.cli.watched import watching
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WMF
@@ -210,6 +211,6 @@ def _summary(done: Applied, now: datetime) -> str:
         return "no event so far"
     lag_s = max(0.0, (now - done.moment).total_seconds())
     return (
-        f"{done.events} events, {lag_s:.0f} s behind; {done.intake.links_new} links came, "
-        f"{done.intake.pages_gone} pages went, {done.handed_in} pages to read"
+        f"{many(done.events, 'event')}, {lag_s:.0f} s behind; {many(done.intake.links_new, 'link')} came, "
+        f"{many(done.intake.pages_gone, 'page')} went, {many(done.handed_in, 'page')} to read"
     )

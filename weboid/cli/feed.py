@@ -16,7 +16,7 @@ from weboid.cli.processes.process import run_async
 from weboid.cli.processes.sources import named_wiki, replicas_of
 from weboid.cli.processes.store_process import LongCommand, run_long_command
 from weboid.cli.terminal.console import ProcessConsole, bar
-from weboid.cli.terminal.escape import plain
+from weboid.cli.terminal.escape import many, plain
 from weboid.config import Config
 from weboid.core.url.farms import WMF
 from weboid.errors import ConfigError
@@ -97,7 +97,10 @@ def dump(
             )
 
     intake: Intake = run_async(run_long_command(config, work, size=2, name="feed dump"))
-    console.print(f"{name}: {intake.pages} pages with {intake.links} watched links; {changes(intake)}", highlight=False)
+    console.print(
+        f"{name}: {many(intake.pages, 'page')} with {many(intake.links, 'watched link')}; {changes(intake)}",
+        highlight=False,
+    )
 
 
 @command.command("wikis", short_help="Lists the wikis that the replicas have.")
@@ -118,5 +121,5 @@ def changes(intake: Intake) -> str:
         return "nothing has changed"
     return (
         f"{intake.pages_new} new, {intake.pages_changed} changed, {intake.pages_gone} gone; "
-        f"{intake.links_new} links came, {intake.links_gone} went, {intake.urls_new} URLs are new"
+        f"{many(intake.links_new, 'link')} came, {intake.links_gone} went, {many(intake.urls_new, 'new URL')}"
     )

@@ -9,6 +9,7 @@ from weboid.cli.days import clock, day_option
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.store_process import LongCommand, run_long_command
 from weboid.cli.terminal.console import ProcessConsole, bar
+from weboid.cli.terminal.escape import many
 from weboid.cli.watched import with_stored
 from weboid.config import Config
 from weboid.core.record.days import iso
@@ -67,9 +68,9 @@ async def _look(console: Console, long: LongCommand, wiki: StoredWiki, name: Wik
 
         found = await content_of(long.pool, wiki.wiki, show=show, again=long.again)
     return (
-        f"{name}: {found.pages} pages with {found.uses} uses of {found.urls} URLs would go. Of these URLs "
-        f"{found.urls - found.alone} stay, as other wikis use them; {found.alone} would be without use, and deleted "
-        f"after {iso(day + ORPHANED_DAYS)}. Nothing was written: --confirm does it"
+        f"{name}: {many(found.pages, 'page')} with {many(found.uses, 'use')} of {many(found.urls, 'URL')} would go. "
+        f"Of these URLs {found.urls - found.alone} stay, as other wikis use them; {found.alone} would be without "
+        f"use, and deleted after {iso(day + ORPHANED_DAYS)}. Nothing was written: --confirm does it"
     )
 
 

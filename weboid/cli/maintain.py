@@ -20,6 +20,7 @@ from weboid.cli.processes.stopping import until
 from weboid.cli.processes.store_process import open_process, run_to_its_end
 from weboid.cli.settings import refresh_all_settings
 from weboid.cli.terminal.console import ProcessConsole, bar
+from weboid.cli.terminal.escape import many
 from weboid.cli.watched import with_watched
 from weboid.config import Config
 from weboid.core.record.days import iso
@@ -126,9 +127,9 @@ async def _once(
     watched = await again(partial(with_watched, config, local_feed_store(pool), day))
     await refresh_all_settings(watched, pool, day, console, again)
     if changed := (await apply_rules(pool, day, policy=config.policy, again=again)).values():
-        console.print(f"{iso(day)}: {sum(changed)} links of {len(changed)} wikis died or came back by their own rules")
+        console.print(f"{iso(day)}: {many(sum(changed), 'link')} died or came back by rules of their wiki")
     counted = await count_wikis(pool, day, policy=config.policy, again=again)
-    console.print(f"{iso(day)}: the links of {counted} wikis are counted")
+    console.print(f"{iso(day)}: the links of {many(counted, 'wiki')} are counted")
     pace = await again(in_transaction(pool, keep_pace, day, config.policy, delay_s=config.crawl.delay))
     console.print(f"{iso(day)}: working links are checked every {pace.interval} days")
     await again(partial(count_divided, pool))
@@ -155,8 +156,8 @@ async def _expire(
         done = await expire(pool, plan, day, allow_many=allow_many, log_days=log_days, show=show, again=again)
     used = f", {done.used} are in use again" if done.used else ""
     console.print(
-        f"{iso(day)}: {done.urls} URLs and {done.hosts} hosts deleted{used}, {done.specials} specials of hosts and "
-        f"{done.reports} reports deleted"
+        f"{iso(day)}: {many(done.urls, 'URL')} and {many(done.hosts, 'host')} deleted{used}, "
+        f"{many(done.specials, 'special')} of hosts and {many(done.reports, 'report')} deleted"
     )
     if not allow_many:
         _print_many(console, plan, day)

@@ -10,7 +10,7 @@ from weboid.cli.checking import checked, fail_option, quick_option
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.sources import named_wiki, open_api
 from weboid.cli.terminal.arguments import urls_of
-from weboid.cli.terminal.escape import plain
+from weboid.cli.terminal.escape import many, plain
 from weboid.cli.terminal.logs import print_message
 from weboid.config import Config
 from weboid.errors import NotFound
@@ -52,4 +52,4 @@ def command(config: Config, wiki: str, page: str, as_json: bool, quick: bool, fa
 
 
 def _heading(page: PageLinks) -> str:
-    return f"{plain(page.title)} (page {page.page}, revision {page.latest}): {len(page.urls)} links"
+    return f"{plain(page.title)} (page {page.page}, revision {page.latest}): {many(len(page.urls), 'link')}"

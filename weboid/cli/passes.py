@@ -23,6 +23,7 @@ from weboid.cli.processes.remote_process import core_option, open_feeder
 from weboid.cli.processes.sources import how_to_watch, named_wiki, open_source
 from weboid.cli.processes.stopping import until
 from weboid.cli.terminal.console import ProcessConsole, bar, print_once
+from weboid.cli.terminal.escape import many
 from weboid.cli.watched import with_watched
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName
@@ -276,7 +277,7 @@ async def _due(config: Config, core: FeedStore, wikis: list[WikiConfig], day: in
 
 def summary_of(name: WikiName, done: PassProgress) -> str:
     """The result of a pass in one line."""
-    return f"{name}: {done.met} pages match; {changes(done.intake)}"
+    return f"{name}: {many(done.met, 'matching page')}; {changes(done.intake)}"
 
 
 def _chosen(config: Config, wikis: tuple[str, ...]) -> list[WikiConfig]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from weboid.assets import asset
-from weboid.core.url.display import plain
+from weboid.core.url.display import many, plain
 from weboid.site.folder import file_of
 from weboid.site.place import Place, State, Summary
 
@@ -150,7 +150,7 @@ class _GroupedReport(SiteReport):
         for state, title in _TITLES.items():
             if faults := [fault for fault in self._faults.values() if fault.first.state == state]:
                 faults.sort(key=lambda fault: (not fault.is_new, -fault.count))
-                yield f"{title}: {_many(len(faults), 'URL')}", faults
+                yield f"{title}: {many(len(faults), 'URL')}", faults
 
     def _is_file(self, url: str) -> bool:
         return bool(self.folder) and url.startswith(f"{self._origin}/")
@@ -185,16 +185,16 @@ class _GroupedReport(SiteReport):
 
     def _places(self, fault: _Fault) -> str:
         shown = filter(None, (*map(self._where, fault.shown), fault.more()))
-        return f"{_many(fault.count, 'place')}: {', '.join(shown)}"
+        return f"{many(fault.count, 'place')}: {', '.join(shown)}"
 
     def _closing(self, summary: Summary) -> Iterator[str]:
-        links = f"{_many(sum(summary.counts.values()), 'link')} on {_many(summary.pages, 'page')}"
+        links = f"{many(sum(summary.counts.values()), 'link')} on {many(summary.pages, 'page')}"
         states = ", ".join(f"{count:,} {state}" for state, count in summary.counts.items() if count)
         yield f"{links} in {summary.seconds:.1f} s: {states or 'nothing found'}."
         if summary.filtered_by:
             yield f"Not followed: {', '.join(f'{name} {count:,}' for name, count in summary.filtered_by.items())}."
         if self._left_out:
-            yield f"{_many(self._left_out, 'more place')} of other URLs are not shown here."
+            yield f"{many(self._left_out, 'more place')} of other URLs are not shown here."
         if summary.is_interrupted:
             yield "The run was interrupted: what it did not reach is missing."
 
@@ -224,7 +224,7 @@ class HtmlReport(_GroupedReport):
             for fault in faults:
                 copy = f"<p>Copy: {_anchor(fault.first.copy, fault.first.copy)}</p>" if fault.first.copy else ""
                 yield f"<section><h3>{self._link(fault.first.url, self._name(fault.first))}</h3>"
-                yield f"<p>{_html(self._why(fault))}</p>{copy}<p>{_many(fault.count, 'place')}:</p><ul>\n"
+                yield f"<p>{_html(self._why(fault))}</p>{copy}<p>{many(fault.count, 'place')}:</p><ul>\n"
                 for place in fault.shown:
                     yield f"<li>{self._link(place.parent, self._where(place))} {_html(place.text)}</li>\n"
                 yield f"</ul><p>{fault.more()}</p></section>\n"
@@ -312,10 +312,6 @@ def _dot(url: str) -> str:
 def _sentences() -> Mapping[str, str]:
     sentences: Mapping[str, str] = json.loads((asset("i18n") / "en.json").read_text(encoding="utf-8"))
     return sentences
-
-
-def _many(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _html(text: str) -> str:

@@ -1,9 +1,9 @@
 """Escaping text from outside for a terminal or a log line."""
 
-from weboid.core.url.display import plain, unicode_host
+from weboid.core.url.display import many, plain, unicode_host
 from weboid.core.url.urls import Url
 
-__all__ = ["host_line", "plain"]
+__all__ = ["host_line", "many", "plain"]
 
 
 def host_line(url: Url | None) -> str:

@@ -44,6 +44,11 @@ def plain(text: object) -> str:
     return _HIDDEN.sub(lambda match: f"<U+{ord(match[0]):04X}>", str(text))
 
 
+def many(number: int, what: str) -> str:
+    """The number with its English noun: “1 page”, “1,169 pages”."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def unicode_host(host: str) -> str | None:
     """The Unicode form of a host in normal form, to be shown alongside it.
 

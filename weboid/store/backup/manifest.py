@@ -15,6 +15,7 @@ from typing import Annotated, Final, NamedTuple, Self
 import msgspec
 
 from weboid.core.record.days import LAST_DAY
+from weboid.core.url.display import many
 from weboid.errors import StoreError
 
 FORMAT: Final = 1
@@ -56,8 +57,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def summary(self) -> str:
         """Its contents in words."""
-        named = {"page": "pages", "link": "links", "url": "URLs", "host": "hosts"}
-        counts = ", ".join(f"{self._count(table):,} {name}" for table, name in named.items())
+        named = {"page": "page", "link": "link", "url": "URL", "host": "host"}
+        counts = ", ".join(many(self._count(table), name) for table, name in named.items())
         return f"{counts}, as of {self.made:%Y-%m-%d %H:%M} UTC"
 
     def _count(self, table: str) -> int:

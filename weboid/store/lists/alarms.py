@@ -13,6 +13,7 @@ from typing import Final, Self
 
 from weboid.config import Config
 from weboid.core.record.days import iso
+from weboid.core.url.display import many
 from weboid.core.url.farms import WikiName
 from weboid.store.db.statements import Connection
 from weboid.store.lists.health import DEFAULT_BOUNDS, SLOW_DAYS, Bounds, Health, SpamListStatus, WikiStatus, find_status
@@ -118,7 +119,7 @@ def _following(health: Health, bounds: AlarmBounds) -> Iterator[Alarm]:
     yield from _no_event(health, bounds)
     for streams, lag_s in health.streams.items():
         if lag_s > bounds.behind_s:
-            detail = f"the newest event is {lag_s // 3_600} hours old"
+            detail = f"the newest event is {many(lag_s // 3_600, 'hour')} old"
             yield Alarm(AlarmKind.STREAM_BEHIND, streams, _days_ago(health.day, lag_s - bounds.behind_s), detail)
     for spam in health.spam_lists:
         yield from _spam_lines(spam, health.day)
