@@ -39,7 +39,7 @@ LINES: Final = {
     "archive/visits": 895,
     "bot": 2_679,
     "checking": 2_128,
-    "cli": 4_623,
+    "cli": 4_626,
     "cli/processes": 1_601,
     "cli/terminal": 450,
     "config": 1_096,

@@ -241,6 +241,8 @@ def test_the_command_writes_each_page_into_a_file_of_its_name(gadget: BuiltGadge
     }  # fmt: skip
     assert files["Gadget-weboid.js"] == gadget.pages[f"{PREFIX}weboid.js"]
     assert f"{len(files) - 2} pages" in answer
+    wrong = weboid_gadget("--to", "/proc/none")
+    assert (wrong.returncode, wrong.stderr.startswith("weboid: cannot write /proc/none: ")) == (2, True), wrong.stderr
 
 
 def test_the_gadget_and_its_user_script_are_ecmascript_2016(gadget: BuiltGadget, tmp_path: Path) -> None:

@@ -94,12 +94,15 @@ def command(
 
 
 def _write(gadget: BuiltGadget, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     pages = {**gadget.pages, **gadget.descriptions}
     files = {title.partition(":")[2].replace("/", "_"): text for title, text in pages.items()}
     files |= {_DEFINITION_FILE: "\n".join(gadget.definitions), _USER_SCRIPT_FILE: gadget.user_script}
-    for name, text in files.items():
-        (folder / name).write_text(text.rstrip() + "\n", encoding="utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_text(text.rstrip() + "\n", encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot write {error.filename}: {error.strerror}; choose another folder (--to)") from None
     click.echo(f"""\
 {folder} has {len(pages)} pages. As an interface administrator of the wiki:
 1. Save each file Gadget-… as the page MediaWiki:Gadget-… (`_` before a language code is `/` in the title).
