@@ -32,14 +32,14 @@ _TEXTS = (".py", ".sql", ".md", ".js", ".toml", ".sh", ".service", ".conf")
 _WRITTEN = ("weboid", "weboid_scripts", "sql/queries", "tests", "benchmarks", "docs", "gadget", "deploy", "tools")
 
 LINES: Final = {
-    ".": 106,
+    ".": 116,
     "archive/lookups": 897,
     "archive/saving": 719,
     "archive/service": 916,
     "archive/visits": 895,
     "bot": 2_679,
     "checking": 2_128,
-    "cli": 4_626,
+    "cli": 4_627,
     "cli/processes": 1_601,
     "cli/terminal": 450,
     "config": 1_096,

@@ -3,13 +3,23 @@
 There is a class only if some caller treats it differently from the others.
 """
 
+from typing import ClassVar
+
 
 class WeboidError(Exception):
     """An error that the operator or caller can fix; its text says what to do next. Exit status 2, HTTP 400."""
 
+    status: ClassVar[int] = 2
+
 
 class OutputClosedError(Exception):
     """Nobody reads the results any more: a command ends without a word."""
+
+
+class NoNetwork(WeboidError):
+    """Nobody answers, so that nothing can be concluded of any link."""
+
+    status: ClassVar[int] = 3
 
 
 class ConfigError(WeboidError):

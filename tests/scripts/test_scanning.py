@@ -14,10 +14,11 @@ from support.misbehaving import Act, Asked, HangUp, Site, head_only, name_server
 from weboid.core.record.reasons import Outcome
 from weboid.core.url.classify import classify
 from weboid.core.wikitext.link_lists import PERMALIVE, SUBSCRIPTION
+from weboid.errors import NoNetwork
 from weboid_scripts.journal.journal_file import JournalFile
 from weboid_scripts.weblinks.links_found import FoundLink
 from weboid_scripts.weblinks.scan_memory import ScanMemory
-from weboid_scripts.weblinks.scanning import NoNetwork, Scanner, open_scanner
+from weboid_scripts.weblinks.scanning import Scanner, open_scanner
 
 START = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PAUSE_S = 0.2

@@ -145,7 +145,7 @@ def _form_before(words: Sequence[str]) -> str | None:
 
 
 def run() -> None:
-    """Runs the program; a WeboidError, which the user can fix, ends it with its text and exit status 2."""
+    """Runs the program; a WeboidError, which the user can fix, ends it with its text and its exit status."""
     open_streams()
     # Faults of the options are printed in that form, too.
     form = _form_before(sys.argv[1:]) or from_environment(FORM_VARIABLE)
@@ -167,6 +167,6 @@ def run() -> None:
         if "--json" in sys.argv[1:]:
             click.echo(json.dumps({"error": str(error)}))
         print_error(error)
-        sys.exit(2)
+        sys.exit(error.status)
     except OutputClosedError:
         sys.exit(128 + signal.SIGPIPE)

@@ -66,7 +66,8 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
     Each host has its hour of the day, another one each day. With --once all hosts of the day are visited, whatever
     their hours: run it at another hour each day, or what is closed daily at that hour will be called dead.
     The day is that of the database's clock; one that has jumped is refused without --confirm-day, but a --day is meant
-    as it is given. The exit status with --once is 1 if errors of this program have kept it from checking some links.
+    as it is given. The exit status with --once is 1 if errors of this program have kept it from checking some links,
+    and 3 if this machine has no network.
     Ctrl-C or SIGTERM ends it in order: results so far are written. Several workers share the links.
     With --core it gets its work from another Weboid over HTTP and gives its results back there; its token is in
     WEBOID_CRAWL_TOKEN.
@@ -75,7 +76,7 @@ def command(config: Config, once: bool, confirm_day: bool, day: int | None, hour
     core = core or config.crawl.core
     if core and confirm_day:
         raise ConfigError("--confirm-day works on the machine of the server alone: run it there, without --core")
-    if once and day is None:
+    if not waits and day is None:
         click.echo(_AT_ONE_HOUR, err=True)
     confirmed = confirm_day or (day is not None and not core)
 

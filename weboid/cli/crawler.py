@@ -30,7 +30,7 @@ from weboid.crawl.own_faults import OwnFaults
 from weboid.crawl.round import Round, RoundProgress
 from weboid.crawl.second_looks import LookTaker
 from weboid.crawl.worker_day import WorkerDay
-from weboid.errors import DayRefused, StoreAway, WeboidError
+from weboid.errors import DayRefused, NoNetwork, StoreAway
 from weboid.mechanism.patience import ending, is_stopped_within, patiently
 from weboid.mechanism.tasks import cancel
 from weboid.remote.crawl.calls import CrawlStore
@@ -75,7 +75,7 @@ class Crawler:
     async def run(self, *, once: bool) -> None:
         """Rounds until a signal to stop, or one round; alongside, the day is followed and suggestions are checked.
 
-        Raises WeboidError if one round was to be run and our own connection is down, or the day is refused (C-16), and
+        Raises NoNetwork if one round was to be run and our own connection is down, DayRefused (C-16), and
         click's ClickException (exit status 1) if one round was run and errors of our own were met in it.
         """
         await self.await_day(once=once)
@@ -119,7 +119,7 @@ class Crawler:
                 return
             why = await self.round(due)
             if once and why:
-                raise WeboidError(
+                raise NoNetwork(
                     f"this machine seems to be cut off: {why}. No link was counted as failing; try again later"
                 )
             if once:

@@ -12,13 +12,9 @@ from datetime import datetime
 from weboid.checking.spot_checks import SpotChecks, open_domain_checks
 from weboid.core.url.classify import Classified
 from weboid.core.url.hosts import registrable_domain
-from weboid.errors import WeboidError
+from weboid.errors import NoNetwork
 from weboid_scripts.weblinks.links_found import FoundLink
 from weboid_scripts.weblinks.scan_memory import Scan, ScanMemory, scan_after
-
-
-class NoNetwork(WeboidError):
-    """Nobody answers, so that nothing can be concluded of any link."""
 
 
 class Scanner:
