@@ -138,15 +138,16 @@ def _failure(data: dict[str, object]) -> SaveReply:
     """The consequence of a refusal or a failed job, by its ``status_ext``, or by its message where there is none."""
     reason = data.get("status_ext")
     code = reason.removeprefix("error:") if isinstance(reason, str) else ""
-    if not _CODE.fullmatch(code):
+    code = code if _CODE.fullmatch(code) else "no-reason"
+    if code in ("no-reason", "too-many-daily-captures"):  # of this URL, or of its host
         message = _message(data)
         rows = (row for row in _TABLE["message"] if re.search(row["pattern"], message, re.IGNORECASE))
-        code = next((row["reason"] for row in rows), "no-reason")
+        code = next((row["reason"] for row in rows), code)
     if code == "too-many-daily-captures":
         return SaveReply(SaveState.ALREADY, code)
     if code == "user-session-limit":
         return SaveReply(SaveState.LATER, code, rest_s=_MINUTE_S)
-    if code.startswith("max-daily-bandwidth") or code == "daily-limit":
+    if code.startswith("max-daily-bandwidth") or code in ("daily-limit", "blocked-address"):
         return SaveReply(SaveState.LATER, code)
     if code == "unauthorized-keys":
         return SaveReply(SaveState.REFUSED, code)
