@@ -1,6 +1,7 @@
 """What a played copy shows (A-1): the cited page, or a wall, a notice, a stub, a stranger; for pages made up here."""
 
 import gzip
+import zlib
 from datetime import UTC, date, datetime, timedelta
 
 from hypothesis import given, settings
@@ -141,38 +142,64 @@ def test_a_page_of_a_trade_that_was_one_when_it_lived_is_good() -> None:
 PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\nendobj\n"
 
 
-def test_a_pdf_must_be_one() -> None:
-    url = "http://www.mill.demo/report.pdf"
-    assert judged(PDF, url=url, kind="application/pdf") is None
-    assert judged(PDF, url=url, kind="application/octet-stream") is None
-    assert judged(PDF, url=PAGE, kind="application/pdf", mime="pdf") is None
-    assert judged(GOOD, url=url) == "wrong-type"
-    assert judged(GOOD, url=url, kind="application/pdf") == "wrong-type"
-    assert judged(b"The requested report is no longer available here.", url=url, kind="text/plain") == "wrong-type"
-    assert judged(b"The wheel;turned;for days;" * 2, url="http://www.mill.demo/days.csv", kind="text/csv") is None
-
-
-def test_an_image_is_not_judged_by_its_text() -> None:
-    url = "http://www.mill.demo/wheel.png"
-    assert judged(b"\x89PNG\r\n\x1a\n" + bytes(60), url=url, kind="image/png") is None
-    assert judged(GOOD, url=url) == "wrong-type"
+def test_a_file_must_be_one_of_its_type_and_is_not_judged_by_its_text() -> None:
+    report, png = "http://www.mill.demo/report.pdf", "http://www.mill.demo/wheel.png"
+    gone = b"The requested report is no longer available here."
+    for body, url, kind, mime, why in [
+        (PDF, report, "application/pdf", None, None),
+        (PDF, report, "application/octet-stream", None, None),
+        (PDF, PAGE, "application/pdf", "pdf", None),
+        (GOOD, report, "text/html", None, "wrong-type"),
+        (GOOD, report, "application/pdf", None, "wrong-type"),
+        (GOOD, report, "application/octet-stream", None, "wrong-type"),
+        (gone, report, "text/plain", None, "wrong-type"),
+        (b"The wheel;turned;for days;" * 2, "http://www.mill.demo/days.csv", "text/csv", None, None),
+        (b"\x89PNG\r\n\x1a\n" + bytes(60), png, "image/png", None, None),
+        (GOOD, png, "text/html", None, "wrong-type"),
+        (GOOD, png, "image/png", None, "wrong-type"),
+    ]:
+        assert judged(body, url=url, kind=kind, mime=mime) == why, (url, kind)
 
 
 def test_the_headers_of_the_archive_are_not_those_of_the_page() -> None:
     headers = {
         "server": "cloudflare", "cf-mitigated": "challenge", "content-type": "text/html",
-        "x-archive-orig-server": "Apache", "x-archive-orig-content-type": "text/plain",
+        "x-archive-orig-server": "Apache", "x-archive-orig-content-type": "text/css",
     }  # fmt: skip
     answer = stored_response(ServiceReply(200, headers, GOOD), PAGE, 200)
-    assert answer.headers == {"server": "Apache", "content-type": "text/plain"}
+    assert answer.headers == {"server": "Apache", "content-type": "text/css"}
 
 
 def test_a_copy_that_was_stored_packed_is_unpacked_within_bounds() -> None:
     headers = {"content-type": "text/html", "content-encoding": "gzip"}
-    assert stored_response(ServiceReply(200, headers, gzip.compress(GOOD)), PAGE, 200).body == GOOD
+    for named in (headers, {**headers, "content-encoding": ""}, {"content-encoding": ", gzip"}, {}):
+        assert stored_response(ServiceReply(200, named, gzip.compress(GOOD)), PAGE, 200).body == GOOD
+    packed = gzip.compress(page("404 Not Found"))
+    assert (judged(packed), judged(packed, url="http://www.mill.demo/a.pdf")) == ("soft-404", "wrong-type")
+    for url, kind in [("http://www.mill.demo/a.tar.gz", "application/gzip"), (PAGE, "application/octet-stream")]:
+        assert judged(packed, url=url, kind=kind) is None
     bomb = gzip.compress(bytes(50_000_000))
     assert len(stored_response(ServiceReply(200, headers, bomb), PAGE, 200).body) <= READ_BYTES
     assert stored_response(ServiceReply(200, headers, b"\x1f\x8bgarbage"), PAGE, 200).body == b"\x1f\x8bgarbage"
+
+
+def test_what_no_charset_makes_a_text_is_no_content_and_html_is_html_by_any_vague_type() -> None:
+    packed = zlib.compress(GOOD + bytes(range(256)) * 4)
+    bare = page("", "これは古い水車の話です。" * 20).replace(b"<title></title>", b"").decode()
+    for body, kind, why in [
+        (packed, "text/html", "no-content"),
+        (packed, "text/html; charset=utf-8", "no-content"),
+        (bare.encode("shift_jis"), "text/html", None),
+        (bare.encode("iso2022_jp"), "text/html; charset=utf-8", None),
+        (bare.encode("utf-16"), "text/html", None),
+        (b"%PDF-1.4 " + packed, "application/pdf", None),
+        (page("Страница не найдена", "").decode().encode("koi8_r"), "text/plain; charset=koi8-r", "soft-404"),
+        (page("404 Not Found"), "text/plain", "soft-404"),
+        (page("404 Not Found"), "application/octet-stream", "soft-404"),
+        (GOOD, "text/plain", None),
+        (b"A page may begin with <html>, as this text does not. " * 4, "text/plain", None),
+    ]:
+        assert judged(body, kind=kind) == why, (body[:40], kind)
 
 
 @given(st.binary(max_size=2_000), st.sampled_from(("text/html", "application/pdf", "", "gzip")), st.text(max_size=30))
