@@ -189,3 +189,24 @@ async def test_where_the_index_is_closed_the_other_voice_finds_a_copy_or_never_n
         result = await asked([replace(service, base=archive.base, public=archive.base)])
         assert result.found is not None
         assert result.found.stamp == 20160301100000
+
+
+async def test_a_url_with_a_session_is_asked_for_without_it_where_copies_of_other_sessions_alone_are_listed() -> None:
+    names = '["timestamp","original","statuscode","mimetype","digest","length"]'
+    other, own = f"{URL};jsessionid=9F8E7D6C5B4A", f"{URL};jsessionid=0A1B2C3D4E5F"
+    for listed, status, stamp in [
+        ((), 200, 20160201100000),
+        ((other,), 200, 20160201100000),
+        ((other, "http://gone.demo/Page"), 404, 20160201100000),
+        ((own,), 404, None),
+        ((other, own), 200, 20160301100000),
+    ]:
+        rows = [f'["20160301100000","{url}","{status}","text/html","A","5000"]' for url in listed]
+        listing = reply(200, body=f"[{','.join([names, *rows])}]".encode())
+        async with open_made_archive({URL: [Copy(20160201100000)]}, plays) as archive:
+            archive.act = lambda asked, listing=listing: (
+                listing if "cdx?url=" in asked.target and "%3Bj" in asked.target else None
+            )  # type: ignore[misc]
+            result = await asked([archive.service()], own)
+        assert (result.found and result.found.stamp) == stamp, listed
+        assert result.found is None or (result.found.note is Note.SIMILAR) == (result.found.original == URL)

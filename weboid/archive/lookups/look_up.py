@@ -72,7 +72,7 @@ async def look_up(
             lines[number] -= 1
         if is_found or (waits and service is available[0] and work.result.rest_s is not None):
             return work.result
-    if asked and work.result.outcome is LookupOutcome.NONE and (similar := similar_url(wish.url)) is not None:
+    if asked and work.result.has_none_of_it and (similar := similar_url(wish.url)) is not None:
         await work.ask_similar(asked[0], similar)
     return work.result
 

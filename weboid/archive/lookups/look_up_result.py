@@ -76,6 +76,12 @@ class LookUpResult:
         return overall([one.outcome for one in self.tries if not one.is_given or one.why != _NOT_FOUND])
 
     @property
+    def has_none_of_it(self) -> bool:
+        """True if no service has a copy of this very URL; some list those of other sessions of its page."""
+        is_other = all(one.why == "other-page" for one in self.tries if one.outcome is LookupOutcome.UNSUITABLE)
+        return is_other and self.outcome in (LookupOutcome.NONE, LookupOutcome.UNSUITABLE)
+
+    @property
     def rest_s(self) -> float | None:
         """Seconds until all services that rest may be asked; None if none does."""
         return max((tried.rest_s for tried in self.tries if tried.rest_s is not None), default=None)
