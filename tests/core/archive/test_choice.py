@@ -129,10 +129,18 @@ def test_a_revisit_of_a_listed_content_is_as_good_as_that() -> None:
         assert found.best[0] in rows
 
 
-def test_a_revisit_of_a_redirect_or_an_error_is_that_again_and_of_nothing_is_passed_over() -> None:
-    found = ranked([row("20100401", "X", status=None, mime="warc/revisit"), row("20090101", "Y")], "20100501")
-    assert stamps(found) == ["20090101"]
-    assert whys(found) == {"revisit"}
+def test_a_revisit_of_a_redirect_or_an_error_is_that_again_and_of_what_is_not_listed_the_last_to_be_tried() -> None:
+    bare, listed_again = (row("20100401", each, status=None, mime="warc/revisit") for each in ("X", "D"))
+    others = [row("20090201", "D", url=f"http://mill.demo/{n}") for n in (1, 2)]
+    for rows, best, why in [
+        ([bare], ["20100401"], set()),
+        ([bare, row("20090101", "Y"), row("20080101", status=206)], ["20090101", "20100401", "20080101"], set()),
+        ([bare, row("20050101", "Y", length=400)], ["20100401", "20050101"], set()),
+        ([bare, row("20090101", status=404)], ["20100401"], {"gone"}),
+        ([listed_again, *others], [], {"shared-content", "other-page"}),
+    ]:
+        assert (stamps(ranked(rows, "20100501")), whys(ranked(rows, "20100501"))) == (best, why)
+    assert whys(ranked([bare], "20100501", alive=date(2010, 1, 1))) == {"after-death"}
     rows = [row("20090101", "MOVED", status=301), row("20090201", "MISSING", status=404)]
     again = [row(f"2010040{n}", one.digest, status=None, mime="warc/revisit") for n, one in enumerate(rows, 1)]
     found = ranked([*rows, *again], "20100501")

@@ -60,7 +60,7 @@ class Row(NamedTuple):
     """A row as it is compared: `given` as the service lists it, the rest in one form for all services.
 
     `form` is its URL, None if it has none of ours. A revisit has the status, type and length of what it repeats;
-    `status` of one that nothing in the listing explains is None, and `is_bare`.
+    `status` of one that nothing in the listing explains is None, and `is_bare`: it may repeat what another URL showed.
     """
 
     given: Capture
@@ -170,7 +170,7 @@ def _wrong_moment(row: Row, wish: Wish, died: datetime | None) -> str:
 
 def _wrong_content(row: Row, wish: Wish, shared: set[str]) -> str:
     """The reason if a row of the page, captured in time, does not show it."""
-    if row.is_bare:
+    if row.is_bare and row.digest in ("", _EMPTY):
         return "revisit"
     if row.status in REDIRECTS:
         return "redirect"
@@ -187,7 +187,7 @@ def _wrong_content(row: Row, wish: Wish, shared: set[str]) -> str:
 
 def _is_reserve(row: Row, *, stated: bool) -> bool:
     """True if a row is chosen only if there is no other. `stated`: some rows say that they are good."""
-    if row.status in RESERVE or (row.status is None and stated):
+    if row.is_bare or row.status in RESERVE or (row.status is None and stated):
         return True
     return row.length is not None and row.length < SHORT_BYTES and row.mime.startswith(_HTML)
 
