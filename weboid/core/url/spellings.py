@@ -82,7 +82,7 @@ def is_same_page(one: Url, other: Url) -> bool:
     """True if the archived copy of the one may be taken for the other's.
 
     They differ at most in http or https, ``www.``, final slashes, escapes for HTML, composed or decomposed characters,
-    and ``+`` or a space in the query. At an IP address, a port or by FTP only the same URL is the same page.
+    ``+`` or a space in the query, and a bare ``?``. At an IP address, a port or by FTP only the same URL is the same.
     """
     if one == other:
         return True
@@ -119,7 +119,7 @@ def plainest(url: Url) -> Url:
 def _spelled(url: Url) -> tuple[str, str]:
     """The common form of all spellings that are the same page for certain."""
     path, mark, query = url.path.partition("?")
-    text = _AMPERSAND.sub("&", f"{path}{mark}{query.replace('+', '%20')}").rstrip("/")
+    text = _AMPERSAND.sub("&", f"{path}{mark}{query.replace('+', '%20')}" if query else path).rstrip("/")
     # Bytes that are no UTF-8 stay what they are.
     text = _OTHER_SIGNS.sub(lambda signs: unquote(signs[0], errors="surrogateescape"), text)
     return url.host.removeprefix("www."), normalize("NFC", text)
