@@ -205,7 +205,7 @@ async def test_a_url_with_a_session_is_asked_for_without_it_where_copies_of_othe
         listing = reply(200, body=f"[{','.join([names, *rows])}]".encode())
         async with open_made_archive({URL: [Copy(20160201100000)]}, plays) as archive:
             archive.act = lambda asked, listing=listing: (
-                listing if "cdx?url=" in asked.target and "%3Bj" in asked.target else None
+                listing if "/cdx" in asked.target and "%3B" in asked.target else None
             )  # type: ignore[misc]
             result = await asked([archive.service()], own)
         assert (result.found and result.found.stamp) == stamp, listed

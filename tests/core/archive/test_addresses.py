@@ -41,18 +41,11 @@ def test_an_index_is_asked_with_the_url_escaped_once() -> None:
 
 
 def test_each_service_is_asked_in_its_dialect() -> None:
+    archive_it, escaped = "https://wayback.archive-it.org/all", "www.mill.demo%2Fwheel%3Fa%3D1%26b%3D%25C3%25A9"
     for name, index, second in [
-        (
-            "wayback",
-            "https://web.archive.org/cdx/search/cdx?",
-            "https://archive.org/wayback/available?url=www.mill.demo%2Fwheel%3Fa%3D1%26b%3D%25C3%25A9",
-        ),
+        ("wayback", "https://web.archive.org/cdx/search/cdx?", f"https://archive.org/wayback/available?url={escaped}"),
         ("arquivo", "https://arquivo.pt/wayback/cdx?", f"https://arquivo.pt/wayback/timemap/link/{URL}"),
-        (
-            "archive-it",
-            f"https://wayback.archive-it.org/all/timemap/link/{URL}",
-            f"https://wayback.archive-it.org/all/{URL}",
-        ),
+        ("archive-it", f"{archive_it}/timemap/link/{URL}", f"{archive_it}/{URL}"),
         ("perma", f"https://perma.cc/timemap/link/{URL}", f"https://perma.cc/timegate/{URL}"),
         ("wikiwix", "https://archive.wikiwix.com/cache/index2.php?apiresponse=1&url=https%3A%2F%2Fwww", None),
     ]:

@@ -6,6 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from weboid.assets import toml_next_to
 from weboid.core.archive.choice import Note
 from weboid.core.archive.copies import (
     PENDING,
@@ -22,6 +23,7 @@ from weboid.core.record.days import day_of
 from weboid.core.url.archives import ARCHIVES
 from weboid.core.url.urls import parse
 
+_CASES = toml_next_to(__file__)
 BY_NAME = {archive.name: archive for archive in ARCHIVES}
 CITED_ON = day_of(date(2018, 5, 1))
 
@@ -84,36 +86,14 @@ def hop(location: str, url: str = str(PAGE), *, hours: float = 0) -> StoredHop:
 
 
 def test_a_redirect_leads_to_the_archived_target_however_it_is_written_or_relative() -> None:
-    for location in [
-        "http://mill.demo/new/wheel",
-        "//mill.demo/new/wheel",
-        "https://web.archive.org/web/20100501120000id_/http://mill.demo/new/wheel",
-        "/web/20100501120000/http://mill.demo/new/wheel",
-        "http://127.0.0.1:8097/web/20100501120000id_/http:/mill.demo/new/wheel",
-        "https://web.archive.org/web/2010/http://mill.demo/new/wheel#part",
-    ]:
+    for location in _CASES["leads-on"]:
         assert follow((hop(location),), WISH) == NextStep(parse("http://mill.demo/new/wheel"))
     assert follow((hop("../new/wheel"),), WISH).url == parse("http://www.mill.demo/new/wheel")
     assert follow((hop("/new/wheel"),), WISH).url == parse("http://www.mill.demo/new/wheel")
 
 
 def test_a_redirect_that_leads_away_ends_with_a_reason() -> None:
-    for location, why in [
-        ("http://www.mill.demo/", "redirect-to-root"),
-        ("http://www.mill.demo/index.html", "redirect-to-root"),
-        ("https://mill.demo/de/", "redirect-to-root"),
-        ("http://mill.demo/login?next=/old/wheel.html", "redirect-to-login"),
-        ("http://consent.mill.demo/a", "consent"),
-        ("http://www.mill.demo/404.html", "soft-404"),
-        ("http://grain.demo/old/wheel.html", "other-domain"),
-        ("https://web.archive.org/web/20100501id_/http://grain.demo/a", "other-domain"),
-        (str(PAGE), "redirect-loop"),
-        ("", "redirect-broken"),
-        ("mailto:mill@mill.demo", "redirect-broken"),
-        ("ftp://www.mill.demo/x", "redirect-broken"),
-        ("http://[/", "redirect-broken"),
-        ("/" + 20_000 * "a", "redirect-broken"),
-    ]:
+    for location, why in [*_CASES["leads-away"], ("/" + 20_000 * "a", "redirect-broken"), (str(PAGE), "redirect-loop")]:
         assert follow((hop(location),), WISH) == NextStep(None, why)
 
 
