@@ -64,6 +64,8 @@ def test_the_page_itself_and_pages_with_suspicious_parts_are_good() -> None:
         page("How to log in to the weir", STORY * 3),
         page("The mill", f"{STORY} Your privacy is important to us. We use cookies. {LOGIN_FORM}"),
         page("Error 404 band: their first record", STORY),
+        page("Update your browser in the library | The Mill", "All screens of the reading room have been renewed."),
+        page("How the site got off line, and other errors while processing", "Three stories of our readers."),
     ]:
         assert judged(body) is None
 
