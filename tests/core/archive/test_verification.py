@@ -173,12 +173,12 @@ def test_the_headers_of_the_archive_are_not_those_of_the_page() -> None:
 
 
 def test_a_copy_that_was_stored_packed_is_unpacked_within_bounds() -> None:
-    headers = {"content-type": "text/html", "content-encoding": "gzip"}
-    for named in (headers, {**headers, "content-encoding": ""}, {"content-encoding": ", gzip"}, {}):
-        assert stored_response(ServiceReply(200, named, gzip.compress(GOOD)), PAGE, 200).body == GOOD
-    packed = gzip.compress(page("404 Not Found"))
+    for kind, coding in [("TEXT/HTML", ""), ("", ", gzip"), ("text/html", "gzip")]:
+        headers = {"content-type": kind, "content-encoding": coding}
+        assert stored_response(ServiceReply(200, headers, gzip.compress(GOOD)), PAGE, 200).body == GOOD
+    packed, archive = gzip.compress(page("404 Not Found")), "http://www.mill.demo/a.tar.gz"
     assert (judged(packed), judged(packed, url="http://www.mill.demo/a.pdf")) == ("soft-404", "wrong-type")
-    for url, kind in [("http://www.mill.demo/a.tar.gz", "application/gzip"), (PAGE, "application/octet-stream")]:
+    for url, kind in [(archive, "application/gzip"), (archive, ""), (PAGE, "application/octet-stream")]:
         assert judged(packed, url=url, kind=kind) is None
     bomb = gzip.compress(bytes(50_000_000))
     assert len(stored_response(ServiceReply(200, headers, bomb), PAGE, 200).body) <= READ_BYTES
@@ -194,6 +194,7 @@ def test_what_no_charset_makes_a_text_is_no_content_and_html_is_html_by_any_vagu
         (bare.encode("shift_jis"), "text/html", None),
         (bare.encode("iso2022_jp"), "text/html; charset=utf-8", None),
         (bare.encode("utf-16"), "text/html", None),
+        (b"<center><img src=wheel.jpg width=600 height=400></center>", "text/html", None),
         (b"%PDF-1.4 " + packed, "application/pdf", None),
         (page("Страница не найдена", "").decode().encode("koi8_r"), "text/plain; charset=koi8-r", "soft-404"),
         (page("404 Not Found"), "text/plain", "soft-404"),

@@ -31,7 +31,7 @@ _OWN_HEADERS: Final[tuple[str, ...]] = ("content-type", "content-encoding")
 _FEWEST_BYTES: Final = 32
 """A shorter body is no document in any format, but at most a word about why there is none."""
 _GZIP: Final = b"\x1f\x8b\x08"
-_TEXT: Final = re.compile(r"text/|application/xhtml|\s*\Z", re.IGNORECASE)
+_TEXT: Final = re.compile(r"text/|application/xhtml", re.IGNORECASE)
 _UNTYPED: Final = re.compile(r"text/plain|application/octet-stream", re.IGNORECASE)
 """Types of servers that do not know what they send."""
 _UNREADABLE: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]")
