@@ -223,7 +223,7 @@ async def test_refusals_inside_200_are_distinguished_and_not_repeated_on_the_sam
             assert sorted(form["url"] for form in here.archive.submitted) == sorted(cases)
 
 
-@pytest.mark.parametrize("reason", ["user-session-limit", "max-daily-bandwidth-of-the-host"])
+@pytest.mark.parametrize("reason", ["user-session-limit", "max-daily-bandwidth"])
 async def test_limits_of_the_account_end_all_sending_and_lose_no_url(database: str, reason: str) -> None:
     async with saver(database, [ONE, TWO]) as here:
         here.archive.refusals = {ONE: failed(reason), TWO: failed(reason)}

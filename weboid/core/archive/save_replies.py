@@ -147,7 +147,7 @@ def _failure(data: dict[str, object]) -> SaveReply:
         return SaveReply(SaveState.ALREADY, code)
     if code == "user-session-limit":
         return SaveReply(SaveState.LATER, code, rest_s=_MINUTE_S)
-    if code.startswith("max-daily-bandwidth") or code in ("daily-limit", "blocked-address"):
+    if code in _TABLE["ends-day"]:
         return SaveReply(SaveState.LATER, code)
     if code == "unauthorized-keys":
         return SaveReply(SaveState.REFUSED, code)
