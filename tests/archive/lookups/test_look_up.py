@@ -10,7 +10,7 @@ from support.misbehaving import Act, Asked, reply
 from support.pages import page, prose
 from support.pywb import HTML, RealArchive
 
-from weboid.archive.lookups.look_up import look_up
+from weboid.archive.lookups.look_up import RESTING, look_up
 from weboid.archive.lookups.look_up_result import GivenCopy, LookUpResult
 from weboid.core.archive.choice import Note
 from weboid.core.archive.outcomes import LookupOutcome
@@ -210,3 +210,14 @@ async def test_a_url_with_a_session_is_asked_for_without_it_where_copies_of_othe
             result = await asked([archive.service()], own)
         assert (result.found and result.found.stamp) == stamp, listed
         assert result.found is None or (result.found.note is Note.SIMILAR) == (result.found.original == URL)
+
+
+async def test_a_service_that_turns_us_away_whatever_is_asked_for_rests_but_not_for_what_it_says_of_one_url() -> None:
+    away = [reply(403, body=b"<title>Attention Required!</title>"), reply(401), reply(302, "Location: //login.demo/")]
+    blocked = reply(403, "X-Archive-Wayback-Runtime-Error: AdministrativeAccessControlException: Blocked Site Error")
+    for act in (*away, blocked, reply(400), reply(404), reply(451)):
+        async with open_made_archive() as archive, open_local_client() as client:
+            archive.act = lambda _, act=act: act  # type: ignore[misc]
+            wish = Wish(parse(URL), CITED, date(2026, 11, 22))
+            results = [await look_up(client, [archive.service()], wish) for _ in range(6)]
+        assert (results[-1].tries[0].why == RESTING) is (act in away)

@@ -31,22 +31,8 @@ def test_no_spelling_is_certainly_another_page() -> None:
 
 
 def test_no_spelling_of_rarer_signs_is_certainly_another_page() -> None:
-    for asked, original in [
-        ("http://mill.demo/it's", "http://mill.demo/it&#39;s"),
-        ("http://mill.demo/it's", "http://mill.demo/it&#x27;s"),
-        ('http://mill.demo/"a"', "http://mill.demo/&quot;a&quot;"),
-        ("http://mill.demo/<a>", "http://mill.demo/&lt;a&gt;"),
-        ("http://mill.demo/M%C3%BChle", "http://mill.demo/M%FChle"),
-        ("http://mill.demo/M%C3%BChle", "http://mill.demo/M\udcfchle"),  # a header in Latin-1
-        ("http://mill.demo/M%C3%BChle", "http://mill.demo/Mu%cc%88hle"),
-        ("http://mill.demo/M%C3%BChle", "http://mill.demo/M%C3%9CHLE"),
-        ("http://m\u00fchle.demo/", "http://M\u00dcHLE.demo"),
-        ("http://mill.demo/a?c+d", "http://mill.demo/a?c%20d"),
-        ("http://mill.demo/?q=", "http://mill.demo/?q"),
-        ("http://mill.demo/100%", "http://mill.demo/100%25"),
-        ("http://mill.demo/?a=1&amp;b=2", "http://mill.demo/?a=1&b=2"),
-        ("http://mill.demo/?a=1&amp;b=2", "http://mill.demo/?a=1&amp;amp;b=2"),
-    ]:
+    latin_1 = ["http://mill.demo/M%C3%BChle", "http://mill.demo/M\udcfchle"]  # in a header
+    for asked, original in [latin_1, *_CASES["rarer-signs"]]:
         assert not is_other_page(original, parse(asked))
 
 

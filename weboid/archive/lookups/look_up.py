@@ -31,6 +31,8 @@ from weboid.store.archives.service_limit import RequestKind
 
 LONGEST_LINE_S: Final = 60.0
 """So long a line there may be at a service that is not the first: a slow one must not hold all look-ups."""
+_NO_LISTING: Final = frozenset({GOOD, 401, 403, *REDIRECTS})
+"""Codes with which services in trouble, or those that turn us away, send anything but a listing, for each URL alike."""
 RESTING: Final = "resting"
 """The reason of a service that was not asked, for it rests."""
 
@@ -163,7 +165,7 @@ class _LookUp:
     async def _list(self, service: ArchiveService, wish: Wish) -> Listing:
         reply = await self._index(service, index_request(service, wish.url, wish.cited))
         first = listing_of(service, reply, wish.url)
-        if first.outcome is LookupOutcome.ERROR and reply.code == 200:
+        if first.outcome is LookupOutcome.ERROR and reply.code in _NO_LISTING:
             await self._client.failed(service, RequestKind.INDEX, first.why)
         address = second_request(service, wish.url)
         is_missing = first.outcome is LookupOutcome.ERROR and reply.code == 404
