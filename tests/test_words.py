@@ -33,7 +33,7 @@ _WRITTEN = ("weboid", "weboid_scripts", "sql/queries", "tests", "benchmarks", "d
 
 LINES: Final = {
     ".": 116,
-    "archive/lookups": 905,
+    "archive/lookups": 907,
     "archive/saving": 719,
     "archive/service": 916,
     "archive/visits": 895,

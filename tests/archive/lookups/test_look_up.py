@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from itertools import product
 
 import pytest
 from support.archives import TEXT, Copy, moved_to, open_local_client, open_made_archive, plays
@@ -215,9 +216,9 @@ async def test_a_url_with_a_session_is_asked_for_without_it_where_copies_of_othe
 async def test_a_service_that_turns_us_away_whatever_is_asked_for_rests_but_not_for_what_it_says_of_one_url() -> None:
     away = [reply(403, body=b"<title>Attention Required!</title>"), reply(401), reply(302, "Location: //login.demo/")]
     blocked = reply(403, "X-Archive-Wayback-Runtime-Error: AdministrativeAccessControlException: Blocked Site Error")
-    for act in (*away, blocked, reply(400), reply(404), reply(451)):
-        async with open_made_archive() as archive, open_local_client() as client:
-            archive.act = lambda _, act=act: act  # type: ignore[misc]
+    for act, part in product((*away, blocked, reply(400), reply(404), reply(451)), ("/cdx", "id_/")):
+        async with open_made_archive({URL: [Copy(20160301100000)]}, plays) as archive, open_local_client() as client:
+            archive.act = lambda asked, act=act, part=part: act if part in asked.target else None  # type: ignore[misc]
             wish = Wish(parse(URL), CITED, date(2026, 11, 22))
             results = [await look_up(client, [archive.service()], wish) for _ in range(6)]
-        assert (results[-1].tries[0].why == RESTING) is (act in away)
+        assert (results[-1].tries[0].why == RESTING) is (act in away[: 3 if part == "/cdx" else 2]), part

@@ -21,7 +21,7 @@ from weboid.core.archive.gist import Gist, gist_of, is_better, preview_of
 from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.redirect_copies import MOST_HOPS, StoredHop, follow, lands
-from weboid.core.archive.replay import Replayed, ReplayResult, is_just_before, replay_of
+from weboid.core.archive.replay import TURNED_AWAY, Replayed, ReplayResult, is_just_before, replay_of
 from weboid.core.archive.rows.fitness import GOOD, PassedOver, Wish
 from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.archive.verification import verified
@@ -273,6 +273,8 @@ class _LookUp:
                 self.result.requests += 1
             replayed = replay_of(reply, stamp=stamp, url=archived(capture.original) or self._wish.url, service=service)
             if replayed.result is ReplayResult.NOTHING:
+                if replayed.why in TURNED_AWAY:
+                    await self._client.failed(service, RequestKind.REPLAY, replayed.why)
                 raise _Unproven(replayed.why)
             is_near = replayed.result is ReplayResult.MOVED or is_just_before(replayed, capture.taken)
             if not is_near or replayed.taken is None:

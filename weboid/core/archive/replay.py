@@ -41,8 +41,8 @@ _DATABASE: Final = re.compile(r"can'?t connect db", re.IGNORECASE)
 _FRAME: Final = re.compile(rb"""<iframe[^>]{0,300}\bid=["']replay_iframe|/wb_frame\.js\b""")
 _FRAME_BYTES: Final = 16_384
 """The page that pywb puts around a copy, with Memento-Datetime, whether there is one or not: raw replays have none."""
-
-
+TURNED_AWAY: Final = frozenset({"forbidden", "challenge", "in-trouble"})
+"""Reasons of NOTHING that hold for all copies of a service."""
 _EARLIER: Final = timedelta(days=7)
 """A capture so long before the one that is listed shows the page of the same days, if not that very capture."""
 
