@@ -78,6 +78,7 @@ def test_the_archive_must_say_that_it_plays_that_copy_or_that_day_of_it() -> Non
         assert judged(GOOD, **stated) == why  # type: ignore[arg-type]  # each case has one keyword of its own type
     midnight = TAKEN.replace(hour=0, minute=0, second=0)
     assert judged(GOOD, listed=midnight) is None
+    assert judged(GOOD, listed=TAKEN.replace(minute=0, second=0)) == "other-moment"
     assert judged(GOOD, listed=midnight, taken=TAKEN + timedelta(days=1)) == "other-moment"
 
 
@@ -151,6 +152,7 @@ def test_a_file_must_be_one_of_its_type_and_is_not_judged_by_its_text() -> None:
         (PDF, report, "application/pdf", None, None),
         (PDF, report, "application/octet-stream", None, None),
         (PDF, PAGE, "application/pdf", "pdf", None),
+        (b"\x01\x9c packed in a way of its own, without a word of it", report, "application/pdf", None, None),
         (GOOD, report, "text/html", None, "wrong-type"),
         (GOOD, report, "application/pdf", None, "wrong-type"),
         (GOOD, report, "application/octet-stream", None, "wrong-type"),
