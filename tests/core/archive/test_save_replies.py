@@ -39,6 +39,7 @@ def test_a_job_says_how_it_is_and_a_saved_page_its_moment_and_what_was_captured(
 def test_what_is_no_answer_is_no_refusal() -> None:
     for reply, state, rest_s in [
         (ServiceReply(None, fault="refused"), "again", None),
+        (ServiceReply(None), "again", None),
         (ServiceReply(401, {}, b'{"message": "You need to be logged in"}'), "refused", None),
         (ServiceReply(429), "later", 60.0),
         (ServiceReply(429, {"retry-after": "600"}), "later", 600.0),
