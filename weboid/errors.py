@@ -9,7 +9,7 @@ from typing import ClassVar
 class WeboidError(Exception):
     """An error that the operator or caller can fix; its text says what to do next. Exit status 2, HTTP 400."""
 
-    status: ClassVar[int] = 2
+    exit_status: ClassVar[int] = 2
 
 
 class OutputClosedError(Exception):
@@ -19,7 +19,7 @@ class OutputClosedError(Exception):
 class NoNetwork(WeboidError):
     """Nobody answers, so that nothing can be concluded of any link."""
 
-    status: ClassVar[int] = 3
+    exit_status: ClassVar[int] = 3
 
 
 class ConfigError(WeboidError):

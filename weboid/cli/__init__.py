@@ -167,6 +167,6 @@ def run() -> None:
         if "--json" in sys.argv[1:]:
             click.echo(json.dumps({"error": str(error)}))
         print_error(error)
-        sys.exit(error.status)
+        sys.exit(error.exit_status)
     except OutputClosedError:
         sys.exit(128 + signal.SIGPIPE)

@@ -64,7 +64,7 @@ def test_a_text_that_is_no_address_names_nothing() -> None:
 
 def named(path: str, api: str) -> str | None:
     given = pasted_address(f"wiki.corp.example{path}")
-    return given and given.title_at(None, f"https://wiki.corp.example{api}")
+    return given.title_at(None, f"https://wiki.corp.example{api}") if given else None
 
 
 def test_an_address_names_a_title_by_the_wikis_own_paths() -> None:
