@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uvloop
 from aiohttp import web
 from support.webservice import Site, open_service
 
@@ -312,17 +314,25 @@ async def test_who_says_nothing_or_nothing_more_is_not_kept() -> None:
             assert await is_closed_within(reader, 30)
 
 
-async def test_who_does_not_take_the_answer_is_not_waited_for() -> None:
-    async with small(Timeouts(stalled_s=0.2), most_connections=1) as service, line_to(service.url) as (_, writer):
-        writer.write(request(b"GET /large HTTP/1.1"))
-        found = []
-        async with asyncio.timeout(30):
-            while 404 not in found:
-                await asyncio.sleep(0.02)
-                async with line_to(service.url) as (reader, other):
-                    other.write(request(b"GET /nothing HTTP/1.1"))
-                    found.append((await read_answer(reader)).status or 503)
-        assert set(found) <= {503, 404}
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_who_does_not_take_the_answer_is_not_waited_for_and_cut_off(
+    run: Callable[[Coroutine[Any, Any, None]], None],
+) -> None:
+    async def stall() -> None:
+        limits = Timeouts(stalled_s=0.2)
+        async with small(limits, most_connections=1) as service, line_to(service.url) as (line, writer):
+            writer.write(request(b"GET /large HTTP/1.1"))
+            found = []
+            async with asyncio.timeout(30):
+                while 404 not in found:
+                    await asyncio.sleep(0.02)
+                    async with line_to(service.url) as (reader, other):
+                        other.write(request(b"GET /nothing HTTP/1.1"))
+                        found.append((await read_answer(reader)).status or 503)
+                assert len(await line.read()) < 1 << 26
+            assert set(found) <= {503, 404}
+
+    run(stall())
 
 
 async def test_a_connection_that_was_quiet_for_long_makes_room_and_a_busy_one_does_not() -> None:

@@ -240,8 +240,8 @@ class _Connection(web.RequestHandler):
         """Ends the connection at once, whatever the other side still takes or sends."""
         self._connections.remove(self)
         self._stop_deadline()
-        if isinstance(self.transport, asyncio.Transport):
-            self.transport.abort()
+        if self.transport is not None:
+            self.transport.abort()  # uvloop's is no asyncio.Transport by isinstance
         self.force_close()
 
     def close_gracefully(self) -> None:
