@@ -1,5 +1,7 @@
 """The reading of a linked document (C-11)."""
 
+from urllib.parse import urljoin
+
 from hypothesis import given
 from hypothesis import strategies as st
 from support.pages import page, prose
@@ -103,11 +105,12 @@ def test_a_document_that_is_nothing_but_a_forward_leads_on_at_once() -> None:
 
 def test_links_are_resolved_by_the_pages_base() -> None:
     head = '<base href="http://other.test/z/"><link rel="shortcut canonical" href="c">'
-    seen = document_of(
-        page(head=head, body='<iframe src="//frames.test/f"></iframe><script src="s.js"></script>'), "", URL
-    )
+    seen = document_of(page(head=head, body="<iframe src=//frames.test/f></iframe><script src=s.js></script>"), "", URL)
     assert seen.canonical == "http://other.test/z/c"
     assert seen.sources == ("http://frames.test/f", "http://other.test/z/s.js")
+    odd = "/b?v=/../1 /a/../b /a;?x /a; /a?#f /a? /a# /a/. /. / /a//b //o.test/d/../e //o.test /[ /a?b //o.test/c"
+    read = document_of("".join(f'<iframe src="{each}"></iframe>' for each in odd.split()).encode(), "text/html", URL)
+    assert read.sources == tuple(urljoin(URL, each) for each in odd.split())
 
 
 def test_a_page_that_scripts_fill_in_is_a_shell() -> None:

@@ -72,9 +72,9 @@ def card_text(body: bytes, content_type: str = "", language: str = "") -> CardTe
     reading.feed(body)
     reading.finish()
     meta: dict[str, list[str]] = {"content-language": [language]}
-    for name, attributes, _ in reading.telling:
+    for attributes in (telling.attributes for telling in reading.telling if telling.name == "meta"):
         key = (attributes.get(each, "").lower() for each in ("name", "property", "itemprop", "http-equiv"))
-        if name == "meta" and (text := collapsed(attributes.get("content", "")[:_READ])):
+        if text := collapsed(attributes.get("content", "")[:_READ]):
             meta.setdefault(next(filter(None, key), ""), []).append(text)
     document = document_from(reading)
     data, decoder = decoder_of(body, content_type)

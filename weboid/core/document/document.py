@@ -31,6 +31,9 @@ _HTML: Final = re.compile(r"text/html|application/xhtml\+xml|application/vnd\.wa
 _LOOKS_HTML: Final = re.compile(rb"[\s\xef\xbb\xbf\0]*+<(?:!doctype html|html|head|title|body|!--|meta|frameset)", re.I)
 _ABSOLUTE: Final = re.compile(r"https?://[a-zA-Z0-9.:-]+/[!-Z^-~]*+(?<![?#])")
 """URLs that are resolved already, and can be split."""
+_ORIGIN: Final = re.compile(r"(https?:)(//[a-zA-Z0-9.:-]++)(?=[/?#]|\Z)")
+_ROOTED: Final = re.compile(r"(//[a-zA-Z0-9.:-]++)?+/(?![/.])(?:[!\"$-.0-:<->@-Z^-~]|/(?!\.))*+(?:\?[!\"$-Z^-~]++)?+")
+"""References, with or without a host, that are resolved by what they leave out alone."""
 _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(?:-[a-z0-9]{1,8}){0,3}", re.IGNORECASE)
 # As in HTML, "shared declarative refresh steps": a quote ends the URL only if one began it.
 _REFRESH: Final = re.compile(
@@ -152,8 +155,8 @@ class _Teller:
 
     def take(self, telling: Telling) -> None:
         """Takes what an element says by its attributes, or by a content that is no text of the page."""
-        name, attributes, content = telling
-        match name:
+        attributes, content = telling.attributes, telling.content
+        match telling.name:
             case "meta":
                 self._take_meta(attributes)
             case "link":
@@ -176,7 +179,7 @@ class _Teller:
                 source := self._absolute(attributes.get("src", ""))
             ):
                 self._sources.append(source)
-                self._has_frame |= name == "frame"
+                self._has_frame |= telling.name == "frame"
 
     def _take_meta(self, attributes: Mapping[str, str]) -> None:
         content = attributes.get("content", "")
@@ -202,6 +205,8 @@ class _Teller:
             return ""
         if _ABSOLUTE.fullmatch(reference):
             return reference
+        if (rooted := _ROOTED.fullmatch(reference)) and (origin := _ORIGIN.match(self._base)):
+            return f"{origin[1]}{'' if rooted[1] else origin[2]}{reference}"
         try:
             absolute = urljoin(self._base, reference)
             urlsplit(absolute)

@@ -59,7 +59,11 @@ def fingerprint(joined: str) -> int | None:
     shingles = set(map(b" ".join, zip(*(encoded[start:] for start in range(SHINGLE)), strict=False)))
     if not shingles:
         return None
-    digests = b"".join(map(_digest, shingles))
+    digests = bytearray()
+    for shingle in shingles:
+        hashed = _EMPTY.copy()  # to make one anew takes half as long again
+        hashed.update(shingle)
+        digests += hashed.digest()
     half = len(shingles) / 2
     lowest = int.from_bytes(b"\1" * len(shingles))
     bits = 0
@@ -70,12 +74,6 @@ def fingerprint(joined: str) -> int | None:
             if (column >> bit & lowest).bit_count() > half:
                 bits |= 1 << (8 * place + bit)
     return bits
-
-
-def _digest(shingle: bytes) -> bytes:
-    hashed = _EMPTY.copy()  # to make one anew takes half as long again
-    hashed.update(shingle)
-    return hashed.digest()
 
 
 def distance(one: int, other: int) -> int:

@@ -68,7 +68,8 @@ def language_of(words: Iterable[str]) -> int:
     known = _numbers_of_words()
     counts: Counter[int] = Counter()
     for word, times in Counter(filter(known.__contains__, words)).items():
-        counts.update(dict.fromkeys(known[word], times))
+        for number in known[word]:
+            counts[number] += times
     (best, most), (_, next_most) = (*counts.most_common(2), (0, 0), (0, 0))[:2]
     is_clear = most >= max(_FEWEST, _WORD_SHARE * len(words)) and most >= _AHEAD * next_most
     return best if is_clear else UNKNOWN

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import re2  # type: ignore[import-untyped]
 from lxml import etree
+from msgspec import Struct
 
 from weboid.core.document.charset import decoder_of, in_utf8
 from weboid.core.document.folding import words_of
@@ -51,7 +52,7 @@ def _number(byte: bytes, markup: bytes) -> int:
     return len(markup) - len(markup.replace(byte, b""))
 
 
-class Telling(NamedTuple):
+class Telling(Struct):
     """An element that says something by its attributes, or by a content that is no text of the page."""
 
     name: str
@@ -209,7 +210,7 @@ class _Source:
             self.data(_GAP)
         if "id" in attributes or "-" in name:
             self._may_be_shell = awaits_script(name, attributes.get("id"))
-        if "style" in attributes or "hidden" in attributes:
+        if attributes and ("style" in attributes or "hidden" in attributes):
             self._skipped = depth if hides(name, attributes.get("hidden"), attributes.get("style")) else 0
             self._skipped_at = len(self.text)
         if name in _SPECIAL:

@@ -56,7 +56,7 @@ class Skim:
         """The kept bytes of all that was taken; nothing can be taken any more."""
         self._finish()
         if self.reading is None:
-            return self._beginning or bytes(self._waiting[: self._whole])
+            return self._beginning or bytes(memoryview(self._waiting)[: self._whole])
         # Escaped as it came: markup that a text shows is no markup.
         text, names = escape(self.reading.text(self._beginning_pieces), quote=False), sorted(self.reading.names)
         tags = [*map(_tag, self.reading.telling[self._beginning_telling :]), *(f"<{name}>" for name in names)]
@@ -72,7 +72,7 @@ class Skim:
 
     def _read(self, size: int) -> None:
         """Reads so many bytes; afterwards it is known if there is enough text."""
-        data = bytes(self._waiting[:size])
+        data = bytes(memoryview(self._waiting)[:size])  # one copy, not two
         del self._waiting[:size]
         is_first = not self._beginning
         if is_first:
