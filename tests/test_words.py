@@ -44,7 +44,7 @@ LINES: Final = {
     "cli/terminal": 450,
     "config": 1_096,
     "core/archive": 2_779,
-    "core/document": 1_939,
+    "core/document": 1_946,
     "core/observe": 1_473,
     "core/record": 948,
     "core/signs": 1_459,

@@ -12,6 +12,7 @@ from typing import Final
 from urllib.parse import urljoin, urlsplit
 
 from weboid.core.document.fingerprint import fingerprint, words
+from weboid.core.document.folding import words_of
 from weboid.core.document.markup import collapsed
 from weboid.core.document.reading import MAX_TITLE, MarkupReader, Pieces, Telling
 
@@ -50,6 +51,8 @@ _FORWARD: Final = re.compile(
     \s*+(?://\s*+)?+(?:-->)?+\s*+""",
     re.VERBOSE,
 )
+_FRAMESET: Final = words_of("html head title meta link style base frameset frame noframes")
+"""Elements that show nothing but frames: browsers ignore a frame among others."""
 _AUTHORS: Final = ("author", "article:author", "dc.creator", "dcterms.creator", "citation_author", "parsely-author")
 
 
@@ -86,7 +89,7 @@ class Document:
     refresh: str | None = None
     """The target of ``meta refresh``, if it names a URL and acts within ten seconds."""
     forward: str | None = None
-    """Where browsers go on at once: by ``meta refresh``, or by a script or a frame that is alone in its page."""
+    """Where browsers go on at once: by ``meta refresh``, or by a script or a frame that is all of its page."""
     sources: tuple[str, ...] = ()
     alternates: tuple[str, ...] = ()
     """The languages in which it says that it can be had, too."""
@@ -151,7 +154,8 @@ class _Teller:
         self._unscripted: list[str] = []
         self._sources: list[str] = []
         self._alternates: list[str] = []
-        self._has_base = self._has_frame = self._asks_password = False
+        self._frames: list[str] = []
+        self._has_base = self._asks_password = False
 
     def take(self, telling: Telling) -> None:
         """Takes what an element says by its attributes, or by a content that is no text of the page."""
@@ -179,7 +183,10 @@ class _Teller:
                 source := self._absolute(attributes.get("src", ""))
             ):
                 self._sources.append(source)
-                self._has_frame |= telling.name == "frame"
+            case "frameset" if "onload" in attributes:
+                self._scripts.add("")
+        if telling.name == "frame" and (source := attributes.get("src", "").strip()) not in ("", "about:blank"):
+            self._frames.append(source)
 
     def _take_meta(self, attributes: Mapping[str, str]) -> None:
         content = attributes.get("content", "")
@@ -222,9 +229,9 @@ class _Teller:
         found = _LANGUAGE.fullmatch(language.strip().replace("_", "-"))
         if not self._sources and len(self._scripts) == 1 and len(found_words) <= _FEW_WORDS:
             self._forward = self._forward or self._absolute(*self._scripts)
-        shown = [source for source in self._sources if source != "about:blank"]
-        if self._has_frame and len(shown) == 1 and not self._scripts and not found_words:
-            self._forward = self._forward or shown[0]
+        is_frame_alone = len(self._frames) == 1 and {"frameset"} <= reading.names <= _FRAMESET and not found_words
+        if is_frame_alone and not self._scripts and not self._refresh:
+            self._forward = self._absolute(*self._frames)
         author = next((self._meta[name] for name in _AUTHORS if name in self._meta), "")
         return Document(
             url=self._url,

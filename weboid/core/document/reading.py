@@ -34,7 +34,7 @@ _SLICE: Final = 16_384
 """Bytes that libxml2 is given at a time: it does not end before."""
 _MAX_HEADINGS: Final = 4
 _HEADINGS: Final = frozenset({"h1", "h2"})
-_TELLING: Final = words_of("title script noscript meta link base html input iframe frame embed")
+_TELLING: Final = words_of("title script noscript meta link base html input iframe frameset frame embed")
 _WITH_CONTENT: Final = words_of("title script noscript")
 _UNSHOWN: Final = RAW | HIDING
 _SPECIAL: Final = _TELLING | _UNSHOWN | _HEADINGS | {"a"}
