@@ -56,7 +56,7 @@ LINES: Final = {
     "feed": 1_777,
     "maintain": 1_081,
     "mechanism": 1_103,
-    "net": 3_479,
+    "net": 3_480,
     "pgfolder": 2_071,
     "remote/crawl": 1_101,
     "remote/feed": 970,
