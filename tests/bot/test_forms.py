@@ -74,20 +74,6 @@ def test_an_archive_template_whose_address_has_a_comment_in_it_is_left_alone() -
     assert repair(before, settings_of("ptwiki"), known(), now=NOW).left == ((URL, "not-writable"),)
 
 
-def test_a_stamp_is_no_day_of_a_copy_and_a_day_by_another_calendar_stays() -> None:
-    for day, after in [("20120507", "7 May 2012"), ("平成24年5月6日", "平成24年5月6日")]:
-        before = f"{{{{cite web|{_CITED}|archive-url={COPY}|archive-date={day}|url-status=dead}}}}"
-        assert repaired(before) == before.replace(f"={day}|", f"={after}|")
-
-
-def test_a_dead_tag_behind_the_url_of_a_citation_is_taken_out_of_it() -> None:
-    before = f"{{{{cite web|url={URL} {{{{dead link|date=May 2014}}}}|title=A}}}}"
-    added = f"|archive-url={COPY}|archive-date=7 May 2012|url-status=dead"
-    assert repaired(before) == f"{{{{cite web|{_CITED}{added}}}}}"
-    for url in (f"{URL} and more", f"{URL} {{{{x}}}}"):
-        assert repaired(f"{{{{cite web|url={url}|title=A}}}}") == f"{{{{cite web|url={url}|title=A}}}}"
-
-
 @pytest.mark.parametrize(("wiki", "tag"), [("frwiki", "Lien brisé|titre"), ("dewiki", "Toter Link|text")])
 def test_a_dead_tag_that_says_more_than_its_link_stays_when_that_works_again(wiki: str, tag: str) -> None:
     before = f"{{{{{tag}=A|url={URL}|site=B|archive-url={COPY}|archive-date=2012-05-07}}}}"

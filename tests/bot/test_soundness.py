@@ -248,3 +248,9 @@ def test_a_page_of_many_templates_takes_its_share_of_time() -> None:
         return process_time() - began
 
     assert any(seconds(800) < 9 * seconds(200) for _ in range(5))
+
+
+def test_dead_tags_within_each_other_take_their_share_of_time() -> None:
+    began = process_time()
+    assert repaired("{{Toter Link|text=" * 800 + URL + "}}" * 800, "dewiki").count("{{") == 800
+    assert process_time() - began < 2

@@ -31,6 +31,7 @@ _IN_ADDRESS: Final = re.compile(r"://|\[//")
 _GOES_ON: Final = re.compile(r"(?:\w/|\[(?:<!--(?:(?!-->).)*+-->)++)$", re.DOTALL)
 """Before an address that ends another one without a scheme, or that is in brackets which hold a comment, too."""
 _LONGEST_COMMENT: Final = 300
+_LONGEST_TEXT: Final = 1_000
 _FARTHEST: Final = 8  # links back to the one that a mark names
 _ASIDE: Final = frozenset({"bot", "archivebot", "archiv-bot", "fix-attempted", "checked", "inline"})
 """Parameters of a dead tag that say something of the tag, not of the document."""
@@ -58,7 +59,6 @@ class _LinkFinder:
         self._template_starts = {each.start: each for each in wikitext.templates}
         self._owners = MarkOwners(wikitext)
         self._found: list[RepairableLink] = []
-        self._with_text: TemplateNode | None = None  # a dead tag: what it is around is repaired when that has gone
 
     def links(self) -> list[RepairableLink]:
         nodes: list[LinkNode | TemplateNode] = [*self._wikitext.links, *self._wikitext.templates]
@@ -99,9 +99,7 @@ class _LinkFinder:
         key = name_key(node.name)
         citation = self._cited.get(node.start)
         if citation is not None and (key not in self._dead or says_more(self._wikitext, node, self._settings.dead_tag)):
-            tag = self._with_text
-            is_held = tag is not None and node.end < tag.end and tag.spot.reference == node.spot.reference
-            self._add(node, None if is_held else self._cited_link(citation))
+            self._add(node, self._cited_link(citation))
         elif key in self._dead:
             self._dead_tag(node)
         elif key in self._archive or key in self._obsolete:
@@ -139,7 +137,6 @@ class _LinkFinder:
         tag = self._settings.dead_tag
         text = _value(self._wikitext, node, tag.text)
         url = _value(self._wikitext, node, tag.url) or _only_link(text)
-        self._with_text = node if text else self._with_text
         is_mark = not text and not says_more(self._wikitext, node, tag)
         owner = self._named(url, node) if is_mark else self._owner(node)
         is_mark = owner is not None and owner.kind is not LinkForm.DEAD_TAG and is_same_link(url, owner.url)
@@ -259,7 +256,8 @@ def deprecated_service(parameter: ParameterNode) -> str | None:
 
 def _only_link(text: str) -> str:
     """The URL of the one link in the text of a dead tag; empty if there are others, or none."""
-    urls = {each.url for each in read_wikitext(text).links} if "//" in text else set()
+    is_short = len(text) < _LONGEST_TEXT  # each of nested tags has the text of all within
+    urls = {each.url for each in read_wikitext(text).links} if is_short and "//" in text else set()
     return urls.pop() if len(urls) == 1 else ""
 
 
