@@ -64,6 +64,16 @@ def test_a_dead_tag_stands_around_a_citation_that_cannot_say_so_itself(
         assert repair(text, settings, links, now=NOW, bot="X").text == text
 
 
+@pytest.mark.parametrize(("tag", "before", "after"), _CASES["tags"])
+def test_a_dead_tag_takes_no_text_that_it_cannot_keep_and_repeats_none(
+    tag: dict[str, str], before: str, after: str
+) -> None:
+    spanish = _CASES["spanish"]
+    settings = parse_settings(json.dumps(spanish | {"dead_tag": spanish["dead_tag"] | tag}))
+    text = repair(before.replace("$URL", URL), settings, known("dead", None), now=NOW, bot="X").text
+    assert text.replace(URL, "$URL") == (after or before)
+
+
 def test_a_copy_with_an_equals_sign_takes_no_place_without_a_name() -> None:
     before = f"[{URL}?a=1 A] {{{{Webarchive|https://archive.today/AbCdE|7 مايو 2012}}}}"
     assert in_arabic(before, f"{URL}?a=1") == before

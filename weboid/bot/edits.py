@@ -66,14 +66,15 @@ def _copy_in_page(link: RepairableLink, state: LinkState) -> KnownCopy | None:
 def _tagged(writing: Writing, link: RepairableLink) -> list[TextEdit]:
     """The link marked as dead: by the citation's parameter where tags take the place of links, else by the tag."""
     tag, cite = writing.settings.dead_tag, writing.settings.cite
+    label = None if link.node is None else link.node.label
     if link.citation is not None and tag.place == "swallow":
         if cite.status is not None:
             return stated(writing, link.citation, is_dead=True)
         if link.spot.enclosure not in EDITABLE:
             return []  # the tag could not be taken off again
-    label = writing.text_of(link.start, link.end) if link.node is None else link.node.label
+        label = writing.text_of(link.start, link.end)
     template = filled(writing, tag.write, link.url, label or "", {})
-    if template is None:
+    if template is None or (label and tag.place == "swallow" and "{text}" not in tag.write):
         return []
     if tag.place == "swallow":
         return [TextEdit(link.start, link.end, template)]
