@@ -182,8 +182,9 @@ class _LinkFinder:
     def _says_no_more(self, mark: ArchiveMark) -> bool:
         """True if an archive template has nothing but its link, its copy and the day of that."""
         settings, obsolete = self._settings.archive_template, mark.obsolete or ObsoleteTemplate()
-        known = {*pattern_parameters(settings.write).values(), *settings.url, *obsolete.url, *obsolete.stamp, *_ASIDE}
-        return {each.name for each in mark.template.parameters} <= known - {*settings.text}
+        names = pattern_parameters(settings.write)
+        known = {*names.values(), *settings.url, *obsolete.url, *obsolete.stamp, *_ASIDE}
+        return {each.name for each in mark.template.parameters} <= known - {*settings.text, names.get("text")}
 
     def _belongs(self, mark: ArchiveMark, owner: RepairableLink) -> bool:
         """True if an archive template is about the link before it, and not one of its own."""
