@@ -45,9 +45,14 @@ async def test_a_page_has_an_address_to_share(site: Site) -> None:
 
 async def test_of_two_wikis_at_one_host_the_one_is_meant_that_is_named_with_the_address(site: Site) -> None:
     await site.wiki.do(record_wiki, WMFLABS, WikiName("twinwiki", "wmflabs"), api="http://wiki.demo/w/api.php")
-    assert "http://dead.demo/" in await site.text(
-        f"/externalLinkInfo?dbname={_WIKI}&title=http://wiki.demo/wiki/Page_1"
-    )
+    for place, is_its in [
+        ("wiki/Page_1", True),
+        ("w/index.php?title=Page_1", True),
+        ("two/index.php?title=Page_1", False),
+    ]:
+        for wiki in (_WIKI, "TESTWIKI"):
+            _, body, _ = await site.fetch(f"/externalLinkInfo?dbname={wiki}&title={quote(f'http://wiki.demo/{place}')}")
+            assert ("http://dead.demo/" in body) == is_its, place
 
 
 async def test_all_wikis_are_listed_and_the_only_one_is_filled_in(site: Site) -> None:

@@ -28,11 +28,20 @@ class PastedAddress:
     def title_at(self, article: str | None, api: str | None = None) -> str:
         """The title that it names on a wiki whose articles are at `article` + title, and its scripts with `api`; "" if
         it names none."""
-        scripts = urlsplit(api or "").path.rpartition("/")[0] + "/index.php/"
-        for beginning in (scripts, urlsplit(article).path if article else _ARTICLES, *_SCRIPTS):
+        scripts, articles = _paths(article, api)
+        for beginning in (f"{scripts}/", articles, *_SCRIPTS):
             if not self.title and beginning and self.path.startswith(beginning):
                 return unquote(self.path.removeprefix(beginning))
         return self.title
+
+    def is_at(self, article: str | None, api: str | None) -> bool:
+        """True if its path is one of that wiki, and not perhaps one of another wiki at the same host."""
+        return self.path.startswith(_paths(article, api))
+
+
+def _paths(article: str | None, api: str | None) -> tuple[str, str]:
+    scripts = urlsplit(api or "").path.rpartition("/")[0] + "/index.php"
+    return scripts, urlsplit(article).path if article else _ARTICLES
 
 
 def pasted_address(text: str) -> PastedAddress | None:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from weboid.core.url.farms import Farm, WikiName, farm_named
-from weboid.core.url.pasted import pasted_address, same_wiki
+from weboid.core.url.pasted import PastedAddress, pasted_address, same_wiki
 from weboid.errors import ConfigError, NotFound, StoreError
 from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import StoredWiki, find_wiki, list_wikis
@@ -88,19 +88,27 @@ class Wikis:
             known = await self.list_known()
         except StoreError:
             return None
+        meant = wiki if wiki in known else self._only(wiki.casefold())
         for text in (title, wiki) if "/" in title else (wiki,):
             if text in known or (address := pasted_address(text)) is None:
                 continue
-            if name := self._only(same_wiki(address.host), wiki):
+            if name := self._at(address, meant):
                 asked = address.title_at(known[name].article, known[name].api)
                 if asked or address.page or text is wiki:
                     return NamedPlace(_name_of(name), asked, address.page)
-        name = wiki if wiki in known else self._only(wiki.casefold())
-        return NamedPlace(_name_of(name)) if name else None
+        return NamedPlace(_name_of(meant)) if meant else None
 
-    def _only(self, word: str, meant: str = "") -> str | None:
+    def _only(self, word: str) -> str | None:
         found = self._by_word.get(word, ())
-        return meant if meant in found else found[0] if len(found) == 1 else None
+        return found[0] if len(found) == 1 else None
+
+    def _at(self, address: PastedAddress, meant: str | None) -> str | None:
+        """The one wiki at the host of an address; of several the one that is meant, if the path is one of its own."""
+        host = same_wiki(address.host)
+        if (name := self._only(host)) is None and meant is not None and meant in self._by_word.get(host, ()):
+            wiki = self._known[meant]
+            return meant if address.is_at(wiki.article, wiki.api) else None
+        return name
 
     async def list_names(self) -> Sequence[str]:
         """The names of the known wikis; raises StoreError."""
