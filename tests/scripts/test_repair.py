@@ -14,7 +14,7 @@ from weboid.bot.parameters import TextEdit
 from weboid.bot.repair import repair
 from weboid_scripts.journal.journal import FILE_NAME
 
-_IN_USE = "{{nobots}} " + TEXT
+_PAGES = {"A": TEXT, "B": TEXT, "C": "{{in use}} " + TEXT, "D": "{{nobots}} " + TEXT}
 
 
 def test_a_page_is_repaired_in_one_edit_and_noted(wiki: Scene) -> None:
@@ -108,16 +108,18 @@ def test_a_second_conflict_is_left_alone(wiki: Scene, capfd: pytest.CaptureFixtu
 
 
 def test_a_page_waits_for_a_copy_that_is_not_known_yet_and_for_people_to_end(wiki: Scene) -> None:
-    unknown, busy, used = (add_page(wiki, title, text) for title, text in [("A", TEXT), ("B", TEXT), ("C", _IN_USE)])
+    pages = {add_page(wiki, title, text): title for title, text in _PAGES.items()}
+    unknown = min(pages)
     known, wiki.service.pages[unknown] = wiki.service.pages[unknown], [link(URL)]
-    wiki.service.add_change(URL, {unknown: "A", busy: "B", used: "C"})
+    wiki.service.add_change(URL, pages)
     wiki.wiki.before_saving = lambda title: wiki.wiki.save(title, f"New. {wiki.wiki.text(title)}")
     done = []
     for _ in range(3):
         run(wiki, "-weboid:dead", "-always")
-        done.append([title for title in "ABC" if COPY in wiki.wiki.text(title)])
+        done.append([title for title in _PAGES if COPY in wiki.wiki.text(title)])
         wiki.wiki.before_saving = lambda title: None
-        wiki.wiki.save("C", TEXT if len(done) == 1 else wiki.wiki.text("C"))
+        for title in "CD" if len(done) == 1 else ():
+            wiki.wiki.save(title, TEXT)
         wiki.service.pages[unknown] = known if len(done) == 2 else [link(URL)]
     assert done == [[], ["B", "C"], ["A", "B", "C"]]
 

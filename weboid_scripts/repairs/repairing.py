@@ -18,8 +18,10 @@ from pywikibot.bot import BaseBot
 from pywikibot.bot_choice import QuitKeyboardInterrupt
 
 from weboid.bot.answers import FROZEN, KnownLinks, LinkAnswer, key_of
+from weboid.bot.exclusion import excludes
 from weboid.bot.repair import SCRIPT, LinkChange, RepairedPage, repair
 from weboid.bot.reverts import EditedLink
+from weboid.core.wikitext.reader import read_wikitext
 from weboid_scripts.common.read_page import ReadPage
 from weboid_scripts.common.run_page import RunPage, RunStopped
 from weboid_scripts.common.saving import CONFLICT, NO_CHANGE, REFUSED, NotSaved, Saver
@@ -32,7 +34,6 @@ from weboid_scripts.reverts.revert_check import RevertCheck, too_many_reverts
 
 _MOST_REFUSALS: Final = 10
 """Edits in a row that the wiki refuses for reasons of which nothing is known here; then the run ends."""
-KEPT_OFF: Final = "kept-off"
 TALK: Final = "talk-instead"
 DECLINED: Final = "declined"
 _FAULT: Final = "fault"
@@ -126,7 +127,7 @@ class RepairBot(BaseBot):
             self.left[outcome] += 1
         self._offered += outcome in (None, DECLINED)
         if self._waiting is not None:
-            if self._waits or outcome in (CONFLICT, KEPT_OFF):
+            if self._waits or outcome == CONFLICT:
                 self._waiting.begin(page.read.page, self._place.now())
             else:
                 self._waiting.end(page.read.page)
@@ -138,7 +139,10 @@ class RepairBot(BaseBot):
         if repaired is None:
             return _FAULT
         if repaired.kept_off is not None:
-            return KEPT_OFF
+            text, place = read_wikitext(page.read.text), self._place
+            # People who are at work end that; {{nobots}} stays.
+            self._waits = excludes(text, page.settings, bot=place.account, script=SCRIPT, by_hand=True) is None
+            return "kept-off"
         if repaired.changes and not self._is_simulated:
             frozen = self._taken_back(page, repaired.changes)
             if frozen:
