@@ -151,10 +151,11 @@ async def test_it_is_saved_once_and_the_wiki_loads_it_without_an_error(
     assert (again.status, again.out) == (0, "everything is saved there already\n")
 
     monkeypatch.setenv("WEBOID_WIKI", json.dumps({"corpwiki@wmflabs": {"api": wiki.api}}))
-    assert "--service https" in (await weboid_gadget("corpwiki@wmflabs", user=user)).err
+    assert "--service https" in (await weboid_gadget("corpwiki@wmflabs", "--farm=wmflabs", user=user)).err
     named = await weboid_gadget("corpwiki@wmflabs", "--service=https://weboid.demo", user=user)
     assert "asks for testwiki@wmflabs, " in named.err
-    assert '"farm": "wmflabs"' in await raw(client, wiki, "MediaWiki:Gadget-weboid-config.json")
+    saved = json.loads(await raw(client, wiki, "MediaWiki:Gadget-weboid-config.json"))
+    assert (saved["service"], saved["farm"]) == ("https://weboid.demo", "wmflabs")
 
     async with client.get(f"{wiki.url}/wiki/Main_Page") as plain, client.get(f"{plain.url}?withgadget=weboid") as tried:
         assert ("ext.gadget.weboid" in await plain.text(), "ext.gadget.weboid" in await tried.text()) == (False, True)

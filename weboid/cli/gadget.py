@@ -83,7 +83,7 @@ def command(
         if language:
             raise click.UsageError("--language is not for --deploy: the wiki says its language")
         named = named_wiki(wiki, config)
-        if named.name and not (farm or service or named.name.farm == WMF.name):
+        if named.name and not (service or named.name.farm == WMF.name):
             raise ConfigError(f"--service https://… is missing: the webservice that watches {named.name}")
         build = partial(build, farm=farm or (named.farm.name if named.name else ""))
         run_async(_deploy(config, named, build, for_user, is_default, is_dry))
