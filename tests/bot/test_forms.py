@@ -37,12 +37,6 @@ def test_a_copy_of_the_same_page_under_another_name_of_its_site_stays(leads_on: 
     assert COPY.replace(URL, url) in repaired(other + "}}", links=links)
 
 
-@pytest.mark.parametrize("host", ["http://classic-web.archive.org", "http://www.archive.org", "//wayback.archive.org"])
-def test_a_copy_that_moves_gets_the_address_at_which_the_wayback_machine_is_now(host: str) -> None:
-    wrapped = f"{host}/web/20120507093011/{URL}"
-    assert f"|archive-url={COPY}|" in repaired(f"{{{{cite web|url={wrapped}|title=A}}}}")
-
-
 def test_a_citation_gets_the_names_of_parameters_of_the_language_that_it_is_in() -> None:
     assert in_arabic(f"{{{{cite web|{_CITED}|last=B}}}}").endswith(f"|archiveurl={COPY}|archivedate=7 مايو 2012}}}}")
     assert "|archive-url=" in in_arabic(f"{{{{cite web|{_CITED}|access-date=1 May 2012}}}}")

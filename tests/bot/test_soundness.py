@@ -205,13 +205,6 @@ def test_an_address_without_a_scheme_is_put_into_no_template() -> None:
     assert repaired(before, links=links).startswith(f"{before} {{{{webarchive|")
 
 
-def test_of_several_archive_templates_the_one_counts_that_names_its_copy() -> None:
-    before = f"[{URL} A] {{{{wayback}}}}, B. {{{{Wayback|url={URL}|date=20151010060446}}}}"
-    after = before.replace(f"{{{{Wayback|url={URL}|date=20151010060446}}}}", "")
-    copy = COPY.replace("20120507093011", "20151010060446")
-    assert repaired(before) == f"{after}{{{{webarchive|url={copy}|date=10 October 2015}}}}"
-
-
 def test_a_wiki_that_wants_messages_only_or_has_stopped_bots_is_left_alone() -> None:
     text = f"[{URL} A]"
     page = repair(text, settings_of(talk="instead"), known(), now=NOW)
