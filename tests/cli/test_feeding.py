@@ -66,7 +66,7 @@ async def test_the_first_pass_of_all_takes_the_list_that_a_farm_shares(place: Pl
     )
     fed = await place.run("feed", "pass", "--day", "100")
     assert fed.status == 0, fed.err
-    assert "spam list of metawiki@WMF: 1 lines in force" in fed.err
+    assert "spam list of metawiki@WMF: 1 line in force" in fed.err
     shown = (await place.run("show", "--json", "dewiki@WMF:Two")).lines()
     assert [line["verdict"] for line in shown] == ["unknown", "spam"]
 

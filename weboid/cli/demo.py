@@ -19,6 +19,7 @@ from weboid.cli.processes.process import run_async
 from weboid.cli.processes.stopping import stop_signals
 from weboid.cli.serve import serving
 from weboid.cli.terminal.console import bar
+from weboid.cli.terminal.escape import many
 from weboid.config import Config, PeopleConfig
 from weboid.core.url.farms import parse_wiki_name
 from weboid.demo.articles import LOST_PAGES
@@ -86,8 +87,8 @@ async def _play(stage: Stage, pool: Pool, console: Console) -> None:
 
         await play_story(stage, pool, show)
     console.print(
-        f"{total.written} checks on {len(stage.days)} days in {time.monotonic() - start:.0f} s; "
-        f"{total.changes} verdicts changed.",
+        f"{many(total.written, 'check')} on {len(stage.days)} days in {time.monotonic() - start:.0f} s; "
+        f"{many(total.changes, 'verdict')} changed.",
         highlight=False,
     )
 

@@ -83,4 +83,4 @@ async def _forget(console: Console, long: LongCommand, wiki: StoredWiki, name: W
             shown.update(task, completed=gone, total=pages)
 
         gone = await forget(long.pool, wiki, str(name), day, show=show, again=long.again)
-    return f"{name}: {gone} pages and all else that was about it are deleted"
+    return f"{name}: {many(gone, 'page')} and all else that was about it are deleted"

@@ -11,7 +11,7 @@ from weboid import __version__
 from weboid.assets import asset
 from weboid.cli.processes.process import from_environment, run_async
 from weboid.cli.processes.sources import NamedWiki, named_wiki
-from weboid.cli.terminal.escape import plain
+from weboid.cli.terminal.escape import many, plain
 from weboid.config import Config
 from weboid.core.url.farms import WMF
 from weboid.errors import ConfigError
@@ -156,7 +156,7 @@ def _say_next(account: deployment.WikiAccount, count: int, for_user: bool, is_dr
     if not count:
         click.echo("everything is saved there already")
     elif is_dry:
-        click.echo(f"nothing was saved; {count} pages would be")
+        click.echo(f"nothing was saved; {many(count, 'page')} would be")
     elif for_user:
         name = plain(account.name)
         click.echo(f"load it in User:{name}/common.js:  importScript( 'User:{name}/{NAME}.js' );")

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from weboid.cli.processes.sources import named_wiki
 from weboid.cli.terminal.console import print_once
+from weboid.cli.terminal.escape import many
 from weboid.config import Config, WikiConfig
 from weboid.core.url.farms import WikiName, farm_named
 from weboid.errors import SourceError, StoreRefuses
@@ -77,7 +78,7 @@ async def _refresh(config: Config, keeper: WikiName, fetch: _Fetch, console: Con
     if done.changed:
         links = done.links
         console.print(
-            f"{what}: {done.lines} lines in force, {done.unusable} cannot be run; "
-            f"{links.spam_new} links became spam, {links.spam_gone} are none any more",
+            f"{what}: {many(done.lines, 'line')} in force, {done.unusable} cannot be run; "
+            f"{many(links.spam_new, 'link')} became spam, {links.spam_gone} are none any more",
             highlight=False,
         )

@@ -117,7 +117,7 @@ async def _once(
     plan = await again(in_transaction(pool, planned, day))
     _print_held(console, plan)
     if dry_run:
-        console.print(f"{iso(day)}: {plan.urls(allow_many=allow_many)} URLs would be deleted")
+        console.print(f"{iso(day)}: {many(plan.urls(allow_many=allow_many), 'URL')} would be deleted")
         if not allow_many:
             _print_many(console, plan, day)
         return True
@@ -127,7 +127,9 @@ async def _once(
     watched = await again(partial(with_watched, config, local_feed_store(pool), day))
     await refresh_all_settings(watched, pool, day, console, again)
     if changed := (await apply_rules(pool, day, policy=config.policy, again=again)).values():
-        console.print(f"{iso(day)}: {many(sum(changed), 'link')} died or came back by rules of their wiki")
+        console.print(
+            f"{iso(day)}: {many(sum(changed), 'link')} of {many(len(changed), 'wiki')} died or came back by own rules"
+        )
     counted = await count_wikis(pool, day, policy=config.policy, again=again)
     console.print(f"{iso(day)}: the links of {many(counted, 'wiki')} are counted")
     pace = await again(in_transaction(pool, keep_pace, day, config.policy, delay_s=config.crawl.delay))

@@ -6,6 +6,7 @@ from weboid.cli.days import clock, day_option
 from weboid.cli.processes.process import run_async
 from weboid.cli.processes.store_process import LongCommand, run_long_command
 from weboid.cli.terminal.console import ProcessConsole, bar
+from weboid.cli.terminal.escape import many
 from weboid.config import Config
 from weboid.core.url.keys import BUCKETS
 from weboid.store.upkeep.rekey import Rekeyed, rekey
@@ -29,7 +30,7 @@ def command(config: Config, dry_run: bool, day: int | None) -> None:
             task = shown.add_task("rekey", total=BUCKETS)
 
             def show(so_far: Rekeyed) -> None:
-                shown.update(task, completed=so_far.bucket, description=f"rekey: {so_far.moved} URLs moved")
+                shown.update(task, completed=so_far.bucket, description=f"rekey: {many(so_far.moved, 'URL')} moved")
 
             done = await rekey(long.pool, on_day, dry_run=dry_run, show=show, again=long.again)
         return _summary(done, dry_run)
@@ -40,9 +41,9 @@ def command(config: Config, dry_run: bool, day: int | None) -> None:
 def _summary(done: Rekeyed, dry_run: bool) -> str:
     if not done.is_needed:
         return "the keys are those of this program: there is nothing to do"
+    urls, links = many(done.moved, "URL"), many(done.spam_links, "spam link")
     if dry_run:
-        return f"{done.moved} URLs would move, {done.dropped} would be dropped as invalid; {done.spam_links} spam links"
+        return f"{urls} would move, {done.dropped} would be dropped as invalid; {links}"
     return (
-        f"{done.moved} URLs moved, {done.merged} of them merged with another one, {done.dropped} dropped as "
-        f"invalid; {done.spam_links} spam links moved"
+        f"{urls} moved, {done.merged} of them merged with another one, {done.dropped} dropped as invalid; {links} moved"
     )

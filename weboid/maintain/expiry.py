@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from weboid.config import CrawlConfig
+from weboid.core.url.display import many
 from weboid.core.url.keys import BUCKETS, UrlKey
 from weboid.maintain.transaction import in_transaction
 from weboid.mechanism.patience import Again, at_once
@@ -152,7 +153,7 @@ async def expire(
 
 
 def _too_many(orphans: expiry.Orphans) -> str:
-    return f"{orphans.free} URLs would be deleted, over one in {SHARE}: find out why so many are without use"
+    return f"{many(orphans.free, 'URL')} would be deleted, over one in {SHARE}: find out why so many are without use"
 
 
 async def _expire_urls(
