@@ -37,7 +37,7 @@ LINES: Final = {
     "archive/saving": 719,
     "archive/service": 916,
     "archive/visits": 895,
-    "bot": 2_679,
+    "bot": 2_675,
     "checking": 2_128,
     "cli": 4_632,
     "cli/processes": 1_601,

@@ -165,17 +165,13 @@ class _LinkFinder:
         """The last link to this URL before a mark, on its line or in its reference, also with others behind it; else
         the link to which the mark belongs by its place."""
         owner = self._owner(mark)
-        for link in reversed([] if owner and is_same_link(url, owner.url) else self._found[-_FARTHEST:]):
+        if form_of(url) is None or (owner is not None and is_same_link(url, owner.url)):
+            return owner
+        for link in reversed(self._found[-_FARTHEST:]):
             is_near = link.spot.home == mark.spot.home and (
                 mark.spot.reference or link.spot.last_line == mark.spot.line
             )
-            if (
-                is_near
-                and link.kind not in _MARKS
-                and form_of(url)
-                and form_of(link.url)
-                and is_same_link(url, link.url)
-            ):
+            if is_near and link.kind not in _MARKS and form_of(link.url) and is_same_link(url, link.url):
                 return link
         return owner
 
