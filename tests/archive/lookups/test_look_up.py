@@ -20,6 +20,7 @@ from weboid.core.archive.services import SERVICES, ArchiveService, Dialect
 from weboid.core.url.urls import parse
 
 URL = "http://gone.demo/page"
+NAMES = '["timestamp","original","statuscode","mimetype","digest","length"]'
 CITED = datetime(2016, 5, 1, tzinfo=UTC)
 MARCH, LATER = datetime(2016, 3, 1, 10, tzinfo=UTC), datetime(2017, 3, 1, 10, tzinfo=UTC)
 
@@ -193,7 +194,6 @@ async def test_where_the_index_is_closed_the_other_voice_finds_a_copy_or_never_n
 
 
 async def test_a_url_with_a_session_is_asked_for_without_it_where_copies_of_other_sessions_alone_are_listed() -> None:
-    names = '["timestamp","original","statuscode","mimetype","digest","length"]'
     other, own = f"{URL};jsessionid=9F8E7D6C5B4A", f"{URL};jsessionid=0A1B2C3D4E5F"
     for listed, status, stamp in [
         ((), 200, 20160201100000),
@@ -203,7 +203,7 @@ async def test_a_url_with_a_session_is_asked_for_without_it_where_copies_of_othe
         ((other, own), 200, 20160301100000),
     ]:
         rows = [f'["20160301100000","{url}","{status}","text/html","A","5000"]' for url in listed]
-        listing = reply(200, body=f"[{','.join([names, *rows])}]".encode())
+        listing = reply(200, body=f"[{','.join([NAMES, *rows])}]".encode())
         async with open_made_archive({URL: [Copy(20160201100000)]}, plays) as archive:
             archive.act = lambda asked, listing=listing: (
                 listing if "/cdx" in asked.target and "%3B" in asked.target else None
@@ -216,9 +216,18 @@ async def test_a_url_with_a_session_is_asked_for_without_it_where_copies_of_othe
 async def test_a_service_that_turns_us_away_whatever_is_asked_for_rests_but_not_for_what_it_says_of_one_url() -> None:
     away = [reply(403, body=b"<title>Attention Required!</title>"), reply(401), reply(302, "Location: //login.demo/")]
     blocked = reply(403, "X-Archive-Wayback-Runtime-Error: AdministrativeAccessControlException: Blocked Site Error")
-    for act, part in product((*away, blocked, reply(400), reply(404), reply(451)), ("/cdx", "id_/")):
+    whole, bare = (
+        reply(
+            200,
+            body=f'[{NAMES},["20160301100000","{URL}","{kind}","ABCDEFGHIJKLMNOPQRSTUVWXYZ234567","5000"]]'.encode(),
+        )
+        for kind in ('200","text/html', '-","warc/revisit')
+    )
+    cases = product((*away, blocked, reply(400), reply(404), reply(451)), ("/cdx", "id_/"), [whole])
+    for act, part, listing in (*cases, (reply(503), "id_/", whole), (reply(503), "id_/", bare)):
         async with open_made_archive({URL: [Copy(20160301100000)]}, plays) as archive, open_local_client() as client:
-            archive.act = lambda asked, act=act, part=part: act if part in asked.target else None  # type: ignore[misc]
+            archive.act = lambda asked, case=(act, part, listing): case[0 if case[1] in asked.target else 2]  # type: ignore[misc]
             wish = Wish(parse(URL), CITED, date(2026, 11, 22))
             results = [await look_up(client, [archive.service()], wish) for _ in range(6)]
-        assert (results[-1].tries[0].why == RESTING) is (act in away[: 3 if part == "/cdx" else 2]), part
+        is_away = act in away[: 3 if part == "/cdx" else 2] or (act == reply(503) and listing == whole)
+        assert (results[-1].tries[0].why == RESTING) is is_away, (act, part)

@@ -18,6 +18,7 @@ from weboid.core.url.urls import parse
 _CASES = toml_next_to(__file__)
 
 PAGE = "http://www.mill.demo/history/wheel.html"
+FRONT = "http://www.mill.demo/"
 TODAY = date(2026, 11, 22)
 EMPTY = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
 
@@ -109,13 +110,14 @@ def test_a_revisit_of_a_listed_content_is_as_good_as_that() -> None:
         assert found.best[0] in rows
 
 
-def test_a_revisit_of_a_redirect_or_an_error_is_that_again_and_of_what_is_not_listed_the_last_to_be_tried() -> None:
+def test_a_revisit_of_a_redirect_or_an_error_is_that_again_and_of_what_is_not_listed_stands_in_for_none() -> None:
     bare, listed_again = (row("20100401", each, status=None, mime="warc/revisit") for each in ("X", "D"))
     others = [row("20090201", "D", url=f"http://mill.demo/{n}") for n in (1, 2)]
     for rows, best, why in [
         ([bare], ["20100401"], set()),
-        ([bare, row("20090101", "Y"), row("20080101", status=206)], ["20090101", "20100401", "20080101"], set()),
-        ([bare, row("20050101", "Y", length=400)], ["20100401", "20050101"], set()),
+        ([bare, row("20080101", status=206)], ["20080101"], {"revisit"}),
+        ([bare, row("20050101", "Y", length=400)], ["20050101"], {"revisit"}),
+        ([bare, row("20050101", "Y", status=302)], [], {"revisit"}),
         ([bare, row("20090101", status=404)], ["20100401"], {"gone"}),
         ([listed_again, *others], [], {"shared-content", "other-page"}),
     ]:
@@ -197,7 +199,7 @@ def test_spellings_of_the_page_itself_share_its_content_rightly() -> None:
     assert stamps(ranked([row("20100430", "SAME"), *others], "20100501")) == ["20100430"]
 
 
-def front(count: int, contents: int, url: str = "http://www.mill.demo/", year: int = 2010) -> list[Capture]:
+def front(count: int, contents: int, url: str = FRONT, year: int = 2010) -> list[Capture]:
     days = [datetime(year, 1, 2, 3, tzinfo=UTC) + timedelta(days=360 * n / count) for n in range(count)]
     return [Capture(day, url, 200, "text/html", f"D{n % contents}", 5_000) for n, day in enumerate(days)]
 
@@ -214,9 +216,8 @@ def test_a_page_that_always_changes_is_blocked_until_that_is_lifted() -> None:
 
 def test_other_pages_are_not_called_changing() -> None:
     for rows, url in [
-        (front(19, 19), "http://www.mill.demo/"),
-        (front(20, 12), "http://www.mill.demo/"),
-        ([*front(10, 10), *front(10, 10)], "http://www.mill.demo/"),  # listed twice
+        *((rows, FRONT) for rows in (front(19, 19), front(20, 12), [*front(10, 10), *front(10, 10)])),  # listed twice
+        ([*front(1, 1), *(one._replace(mime="warc/revisit", digest=f"R{one}") for one in front(20, 20))], FRONT),
         (front(20, 20, PAGE), PAGE),
         (front(20, 20, "http://www.mill.demo/?p=12"), "http://www.mill.demo/?p=12"),
         (front(20, 20, "http://www.mill.demo/view.php?lang=de&id=3"), "http://www.mill.demo/view.php?lang=de&id=3"),
@@ -225,14 +226,10 @@ def test_other_pages_are_not_called_changing() -> None:
 
 
 def test_a_page_is_changing_whatever_day_is_asked_for() -> None:
-    url = "http://www.mill.demo/"
-    rows = [
-        row("20050101", "OLD", url=url),
-        *front(30, 30),
-        *(row(day, "STOOD", url=url) for day in ("20100531", "20100602")),
-    ]
-    assert all(ranked(rows, f"{day}0201", url).changing for day in range(2004, 2016))
-    assert ranked(rows, "20100601", url).changing
+    stood = (row(day, "STOOD", url=FRONT) for day in ("20100531", "20100602"))
+    rows = [row("20050101", "OLD", url=FRONT), *front(30, 30), *stood]
+    for day in ("20100601", *(f"{year}0201" for year in range(2004, 2016))):
+        assert ranked(rows, day, FRONT).changing
 
 
 def test_copies_only_years_after_the_citation_are_chosen_and_reported() -> None:

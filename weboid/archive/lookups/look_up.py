@@ -22,7 +22,7 @@ from weboid.core.archive.listings import combined, listing_of, second_listing_of
 from weboid.core.archive.outcomes import LookupOutcome
 from weboid.core.archive.redirect_copies import MOST_HOPS, StoredHop, follow, lands
 from weboid.core.archive.replay import TURNED_AWAY, Replayed, ReplayResult, is_just_before, replay_of
-from weboid.core.archive.rows.fitness import GOOD, PassedOver, Wish
+from weboid.core.archive.rows.fitness import GOOD, REVISIT, PassedOver, Wish
 from weboid.core.archive.services import ArchiveService, services_for
 from weboid.core.archive.verification import verified
 from weboid.core.url.spellings import archived, similar_url
@@ -265,7 +265,7 @@ class _LookUp:
         while True:
             stamp = stamp_of(capture.taken)
             address = replay_address(service, stamp, capture.original, capture.address)
-            reply = await self._client.replay(service, address)
+            reply = await self._client.replay(service, address, may_lack=capture.mime == REVISIT)
             self.result.requests += 1
             if reply.code == GOOD and reply.is_cut and not reply.body and service.is_raw:
                 # It was captured in a coding that we do not read; rewritten, as for a frame, it is in one that we do.

@@ -123,9 +123,12 @@ class ArchiveClient:
             address = target
         return await self.send(service, RequestKind.INDEX, address, most=INDEX_BYTES)
 
-    async def replay(self, service: ArchiveService, address: str) -> ServiceReply:
-        """The reply to a request for a copy; no redirect is followed (``core/archive`` judges each)."""
-        return await self.send(service, RequestKind.REPLAY, address, most=REPLAY_BYTES)
+    async def replay(self, service: ArchiveService, address: str, *, may_lack: bool = False) -> ServiceReply:
+        """The reply to a request for a copy; no redirect is followed (``core/archive`` judges each).
+
+        `may_lack`: the service may not have its content, and says so by 503, which is then no failure.
+        """
+        return await self.send(service, RequestKind.REPLAY, address, most=REPLAY_BYTES, may_lack=may_lack)
 
     async def send(
         self,
@@ -136,6 +139,7 @@ class ArchiveClient:
         most: int = INDEX_BYTES,
         headers: Mapping[str, str] | None = None,
         form: Mapping[str, str] | None = None,
+        may_lack: bool = False,
     ) -> ServiceReply:
         """One request, GET or with `form` POST, in its turn; the service rests if the reply says so."""
         await self.limiter.turn(service, kind)
@@ -144,7 +148,8 @@ class ArchiveClient:
         begun = self._now()
         reply = await self._exchange(address, most, {**self._headers, **(headers or {})}, form)
         self.met += reply.code is not None or reply.fault in ("refused", "tls")
-        await self._heed(service, kind, reply, self._now() - begun)
+        if not may_lack or reply.code != 503 or "retry-after" in reply.headers:
+            await self._heed(service, kind, reply, self._now() - begun)
         return reply
 
     def rest_s(self, service: ArchiveService) -> float | None:

@@ -27,7 +27,8 @@ _FIRST: Final = datetime(1991, 8, 6, tzinfo=UTC)
 """The first page of the web: nothing is older."""
 _SEVERAL: Final = 2
 """If so many other pages of a host have the same content, it is that of an error page or a parking page."""
-_REVISIT: Final = "warc/revisit"
+REVISIT: Final = "warc/revisit"
+"""The type of a capture whose content its archive has already."""
 _METHOD: Final = re.compile(r"\A[A-Za-z0-9-]{2,8}:")
 """Some indexes write ``sha1:`` before a digest."""
 _HTML: Final = ("text/html", "application/xhtml")
@@ -90,6 +91,7 @@ def sort_rows(captures: Iterable[Capture], wish: Wish) -> SortedRows:
     rows = [_row(capture) for capture in set(captures)]
     result = SortedRows()
     pages: list[Row] = []
+    bare: list[Row] = []
     for row in rows:
         if why := _wrong_row(row, wish):
             result.passed.append(PassedOver(stamp_of(row.taken), why))
@@ -105,8 +107,14 @@ def sort_rows(captures: Iterable[Capture], wish: Wish) -> SortedRows:
             result.redirects.append(row)
         elif why:
             result.passed.append(PassedOver(stamp_of(row.taken), why))
+        elif row.is_bare:
+            bare.append(row)
         else:
             (result.reserve if _is_reserve(row, stated=stated) else result.good).append(row)
+    if result.good or result.reserve or result.redirects:
+        result.passed += (PassedOver(stamp_of(row.taken), "revisit") for row in bare)
+    else:
+        result.reserve = bare
     result.passed.sort()
     return result
 
@@ -187,7 +195,7 @@ def _wrong_content(row: Row, wish: Wish, shared: set[str]) -> str:
 
 def _is_reserve(row: Row, *, stated: bool) -> bool:
     """True if a row is chosen only if there is no other. `stated`: some rows say that they are good."""
-    if row.is_bare or row.status in RESERVE or (row.status is None and stated):
+    if row.status in RESERVE or (row.status is None and stated):
         return True
     return row.length is not None and row.length < SHORT_BYTES and row.mime.startswith(_HTML)
 
@@ -197,11 +205,11 @@ def _resolved(pages: list[Row]) -> list[Row]:
     else of the next one."""
     alike: dict[str, list[Row]] = defaultdict(list)
     for row in sorted(pages, key=lambda one: (one.taken, repr(one))):
-        if row.digest and row.digest != _EMPTY and row.mime != _REVISIT and row.status is not None:
+        if row.digest and row.digest != _EMPTY and row.mime != REVISIT and row.status is not None:
             alike[row.digest].append(row)
     result = []
     for row in pages:
-        if row.mime != _REVISIT:
+        if row.mime != REVISIT:
             result.append(row)
         elif same := alike.get(row.digest):
             place = bisect_right(same, row.taken, key=lambda one: one.taken)
