@@ -223,10 +223,12 @@ async def test_refusals_inside_200_are_distinguished_and_not_repeated_on_the_sam
             assert sorted(form["url"] for form in here.archive.submitted) == sorted(cases)
 
 
-@pytest.mark.parametrize("reason", ["user-session-limit", "max-daily-bandwidth"])
-async def test_limits_of_the_account_end_all_sending_and_lose_no_url(database: str, reason: str) -> None:
+@pytest.mark.parametrize("reason", ["user-session-limit", "max-daily-bandwidth", "blocked-client-ip"])
+@pytest.mark.parametrize("jobs", [(), (1, 2)])
+async def test_limits_of_ours_end_all_sending_and_lose_no_url(database: str, reason: str, jobs: Any) -> None:
     async with saver(database, [ONE, TWO]) as here:
-        here.archive.refusals = {ONE: failed(reason), TWO: failed(reason)}
+        here.archive.refusals = {} if jobs else {ONE: failed(reason), TWO: failed(reason)}
+        here.archive.jobs = {job(number): [failed(reason)] for number in jobs}
         assert (await here.sweep()).why == reason
         # Two are under way at a time at most.
         assert len(here.archive.submitted) <= 2

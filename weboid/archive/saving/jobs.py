@@ -112,7 +112,7 @@ class SavingJobs:
                 await self._rest(saving, SavingState.SENT, job, rests)
                 return
             answer = job_status(reply, job)
-            if answer.state is SaveState.LATER or answer.state is SaveState.REFUSED:
+            if answer.state is SaveState.REFUSED or (answer.state is SaveState.LATER and reply.code != 200):
                 await self.progress.put(saving, SavingState.SENT, job, next_s=answer.rest_s or UNWELL_S)
                 await self.limits.end_by(answer)
                 return
