@@ -32,10 +32,11 @@ _FEWEST_BYTES: Final = 32
 """A shorter body is no document in any format, but at most a word about why there is none."""
 _GZIP: Final = b"\x1f\x8b\x08"
 _TEXT: Final = re.compile(r"text/|application/xhtml", re.IGNORECASE)
-_UNTYPED: Final = re.compile(r"text/plain|application/octet-stream", re.IGNORECASE)
-"""Types of servers that do not know what they send."""
-_UNREADABLE: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufffd]")
-_MOST_UNREADABLE: Final = 0.05
+_UNTYPED: Final = re.compile(r"application/octet-stream", re.IGNORECASE)
+"""The type of servers that do not know what they send."""
+_UNREADABLE: Final = re.compile(r"[\x00-\x07\x10-\x1a\x1c-\x1f]")
+"""Signs that no text has in any coding; old ones have backspaces, escapes and shifts."""
+_MOST_UNREADABLE: Final = 0.02
 _STUB_WORDS: Final = 40
 """A document with more words that forwards has content of its own."""
 _SCRIPT_STUB_WORDS: Final = 25
@@ -79,19 +80,19 @@ def stored_response(reply: ServiceReply, url: str, status: int) -> RawResponse:
     """The answer of the original server as it is in the copy: `url` is the archived one, `status` its code."""
     headers = {name: reply.headers[name] for name in _OWN_HEADERS if name in reply.headers}
     headers |= {name.removeprefix(_PREFIX): value for name, value in reply.headers.items() if name.startswith(_PREFIX)}
-    body = _plain_body(reply.body[:READ_BYTES], headers)
+    body = _plain_body(reply.body[:READ_BYTES], headers, url)
     if _UNTYPED.match(kind := headers.get("content-type", "")) and is_html("", body):
         headers["content-type"] = _UNTYPED.sub("text/html", kind, count=1)
     return RawResponse(url=url, final=url, method="GET", code=status, headers=headers, body=body)
 
 
-def _plain_body(body: bytes, headers: dict[str, str]) -> bytes:
+def _plain_body(body: bytes, headers: dict[str, str], url: str) -> bytes:
     """The body, unpacked where the copy was stored packed and the client has not unpacked it; at most `READ_BYTES`.
 
     Archives have played such copies without the name of the coding.
     """
-    is_packed = "gzip" in headers.get("content-encoding", "").lower() or _TEXT.match(headers.get("content-type", ""))
-    if not body.startswith(_GZIP) or not is_packed:
+    is_text = _TEXT.match(headers.get("content-type", "")) and not url.lower().endswith(("gz", "gzip"))
+    if not body.startswith(_GZIP) or not (is_text or "gzip" in headers.get("content-encoding", "").lower()):
         return body
     try:
         return zlib.decompressobj(wbits=zlib.MAX_WBITS | 16).decompress(body, READ_BYTES)
@@ -123,7 +124,7 @@ def _wrong_page(answer: RawResponse, document: Document, wish: Wish, asked: Url)
     if _forwards(answer.body, document, asked):
         return "forwards"
     is_script = not document.words and b"<script" in answer.body.lower() and not _FRAMES.search(answer.body)
-    if is_script or _is_noise(answer.body, document):
+    if is_script or _is_noise(document):
         return "no-content"
     if found := notice_in(str(asked), document):
         return found
@@ -143,11 +144,9 @@ def _forwards(body: bytes, document: Document, asked: Url) -> bool:
     return any(_SCRIPTED.search(script[1]) for script in _SCRIPT.finditer(body))
 
 
-def _is_noise(body: bytes, document: Document) -> bool:
-    """True if a document is none, but bytes in a coding that nobody named."""
-    if document.title or document.links or is_html("", body):
-        return False
-    return len(_UNREADABLE.findall(document.text)) > _MOST_UNREADABLE * len(document.text)
+def _is_noise(document: Document) -> bool:
+    """True if a document is none, but packed bytes."""
+    return not document.title and len(_UNREADABLE.findall(document.text)) > _MOST_UNREADABLE * len(document.text)
 
 
 def _reloads(target: str, asked: Url) -> bool:
