@@ -141,8 +141,8 @@ def _failure(data: dict[str, object]) -> SaveReply:
     code = code if _CODE.fullmatch(code) else "no-reason"
     if code in ("no-reason", "too-many-daily-captures"):  # of this URL, or of its host
         message = _message(data)
-        rows = (row for row in _TABLE["message"] if re.search(row["pattern"], message, re.IGNORECASE))
-        code = next((row["reason"] for row in rows), code)
+        rows = (row for row in _TABLE["message"] if code == "no-reason" or row["reason"] == "host-limit")
+        code = next((row["reason"] for row in rows if re.search(row["pattern"], message, re.IGNORECASE)), code)
     if code == "too-many-daily-captures":
         return SaveReply(SaveState.ALREADY, code)
     if code == "user-session-limit":
