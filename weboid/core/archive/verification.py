@@ -32,8 +32,6 @@ _FEWEST_BYTES: Final = 32
 """A shorter body is no document in any format, but at most a word about why there is none."""
 _GZIP: Final = b"\x1f\x8b\x08"
 _TEXT: Final = re.compile(r"text/|application/xhtml", re.IGNORECASE)
-_UNTYPED: Final = re.compile(r"application/octet-stream", re.IGNORECASE)
-"""The type of servers that do not know what they send."""
 _UNREADABLE: Final = re.compile(r"[\x00-\x07\x10-\x1a\x1c-\x1f]")
 """Signs that no text has in any coding; old ones have backspaces, escapes and shifts."""
 _MOST_UNREADABLE: Final = 0.02
@@ -81,8 +79,8 @@ def stored_response(reply: ServiceReply, url: str, status: int) -> RawResponse:
     headers = {name: reply.headers[name] for name in _OWN_HEADERS if name in reply.headers}
     headers |= {name.removeprefix(_PREFIX): value for name, value in reply.headers.items() if name.startswith(_PREFIX)}
     body = _plain_body(reply.body[:READ_BYTES], headers, url)
-    if _UNTYPED.match(kind := headers.get("content-type", "")) and is_html("", body):
-        headers["content-type"] = _UNTYPED.sub("text/html", kind, count=1)
+    if headers.get("content-type", "").lower().startswith("application/octet-stream") and is_html("", body):
+        headers["content-type"] = "text/html"
     return RawResponse(url=url, final=url, method="GET", code=status, headers=headers, body=body)
 
 
