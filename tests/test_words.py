@@ -43,7 +43,7 @@ LINES: Final = {
     "cli/processes": 1_601,
     "cli/terminal": 450,
     "config": 1_096,
-    "core/archive": 2_784,
+    "core/archive": 2_785,
     "core/document": 1_946,
     "core/observe": 1_473,
     "core/record": 948,

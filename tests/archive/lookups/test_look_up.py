@@ -229,5 +229,5 @@ async def test_a_service_that_turns_us_away_whatever_is_asked_for_rests_but_not_
             archive.act = lambda asked, case=(act, part, listing): case[0 if case[1] in asked.target else 2]  # type: ignore[misc]
             wish = Wish(parse(URL), CITED, date(2026, 11, 22))
             results = [await look_up(client, [archive.service()], wish) for _ in range(6)]
-        is_away = act in away[: 3 if part == "/cdx" else 2] or (act == reply(503) and listing == whole)
+        is_away = act in away[: 3 if part == "/cdx" else 1] or (act == reply(503) and listing == whole)
         assert (results[-1].tries[0].why == RESTING) is is_away, (act, part)

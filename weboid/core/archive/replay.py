@@ -41,8 +41,8 @@ _DATABASE: Final = re.compile(r"can'?t connect db", re.IGNORECASE)
 _FRAME: Final = re.compile(rb"""<iframe[^>]{0,300}\bid=["']replay_iframe|/wb_frame\.js\b""")
 _FRAME_BYTES: Final = 16_384
 """The page that pywb puts around a copy, with Memento-Datetime, whether there is one or not: raw replays have none."""
-TURNED_AWAY: Final = frozenset({"forbidden", "challenge", "in-trouble"})
-"""Reasons of NOTHING that hold for all copies of a service."""
+TURNED_AWAY: Final = frozenset({"challenge", "in-trouble"})
+"""Reasons of NOTHING that hold for all copies of a service; 403 may be of one, such as for reading rooms only."""
 _EARLIER: Final = timedelta(days=7)
 """A capture so long before the one that is listed shows the page of the same days, if not that very capture."""
 
@@ -178,7 +178,8 @@ def _absent(reply: ServiceReply, service: ArchiveService, stamp: int) -> Replaye
             return Replayed(ReplayResult.NOTHING, "in-trouble")
         return Replayed(ReplayResult.ABSENT, "not-found")
     if reply.code != 200:
-        return Replayed(ReplayResult.NOTHING, "forbidden" if reply.code in (401, 403) else "unexpected-code")
+        why = "forbidden" if reply.code in (401, 403) else "unexpected-code"
+        return Replayed(ReplayResult.NOTHING, "challenge" if _IS_CHALLENGE.search(text) else why)
     page = document_of(reply.body, reply.headers.get("content-type", ""))
     is_wall = wall_by_headers(200, reply.headers, "") or (service.is_raw and wall_by_content(200, reply.body, page))
     if is_wall or _IS_CHALLENGE.search(text):
