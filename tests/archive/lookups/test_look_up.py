@@ -216,13 +216,9 @@ async def test_a_url_with_a_session_is_asked_for_without_it_where_copies_of_othe
 async def test_a_service_that_turns_us_away_whatever_is_asked_for_rests_but_not_for_what_it_says_of_one_url() -> None:
     away = [reply(403, body=b"<title>Attention Required!</title>"), reply(401), reply(302, "Location: //login.demo/")]
     blocked = reply(403, "X-Archive-Wayback-Runtime-Error: AdministrativeAccessControlException: Blocked Site Error")
-    whole, bare = (
-        reply(
-            200,
-            body=f'[{NAMES},["20160301100000","{URL}","{kind}","ABCDEFGHIJKLMNOPQRSTUVWXYZ234567","5000"]]'.encode(),
-        )
-        for kind in ('200","text/html', '-","warc/revisit')
-    )
+    kinds = ('200","text/html', '-","warc/revisit')
+    rows = (f'["20160301100000","{URL}","{kind}","ABCDEFGHIJKLMNOPQRSTUVWXYZ234567","5000"]' for kind in kinds)
+    whole, bare = (reply(200, body=f"[{NAMES},{row}]".encode()) for row in rows)
     cases = product((*away, blocked, reply(400), reply(404), reply(451)), ("/cdx", "id_/"), [whole])
     for act, part, listing in (*cases, (reply(503), "id_/", whole), (reply(503), "id_/", bare)):
         async with open_made_archive({URL: [Copy(20160301100000)]}, plays) as archive, open_local_client() as client:
