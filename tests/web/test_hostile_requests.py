@@ -13,6 +13,7 @@ import uvloop
 from aiohttp import web
 from support.webservice import Site, open_service
 
+from weboid.web.http.arrivals import ARRIVALS, Arrivals
 from weboid.web.http.page_script import SCRIPT
 from weboid.web.http.server import Timeouts, open_site
 
@@ -302,6 +303,43 @@ async def test_a_body_that_comes_in_drops_is_not_waited_for() -> None:
             writer.write(b"b")
             assert (await read_answer(reader)).body == b"2"
             assert not await is_closed_within(reader, 0.5)
+
+
+class Crowded(Arrivals):
+    def add(self, _data: bytes, _peer: str, _read: Callable[[], None], refuse: Callable[[], None]) -> None:
+        asyncio.get_running_loop().call_soon(refuse)
+
+
+UNREAD = request(b"GET /nothing HTTP/1.1", b"Connection: Keep-Alive")
+READ = {
+    "a form": request(b"POST /nothing HTTP/1.1", b"Content-Length: 1", body=b"a"),
+    "a body": request(b"GET /nothing HTTP/1.1", b"content-length: 39", body=request(b"GET /large HTTP/1.1")),
+    "chunks": request(b"GET /nothing HTTP/1.1", b"Transfer-Encoding: chunked", body=b"0\r\n\r\n"),
+    "a trusted client": request(b"GET /nothing HTTP/1.1", b"Authorization: Bearer x"),
+    "the last of a connection": request(b"GET /nothing HTTP/1.1", b"Connection: close"),
+    "HTTP/1.0": request(b"GET /nothing HTTP/1.0"),
+    "HEAD": request(b"HEAD /nothing HTTP/1.1"),
+    "two at once": UNREAD + UNREAD,
+}
+
+
+async def test_of_a_crowd_only_whole_simple_requests_are_refused_unread_and_their_connections_go_on() -> None:
+    refused, app = list[str](), web.Application()
+    app[ARRIVALS] = Crowded(refused=lambda: refused.append("one"))
+    async with open_site(app, ADDRESS, 0) as url:
+        for name, data in READ.items():
+            async with line_to(url) as (reader, writer):
+                writer.write(UNREAD)
+                answer = await read_answer(reader)
+                assert (answer.status, answer.header(b"Retry-After") in {b"1", b"2", b"3", b"4"}) == (503, True)
+                writer.write(data)
+                assert (await read_answer(reader, data.split()[0])).status == 404, name
+        async with line_to(url) as (reader, writer):
+            for part in (UNREAD[:30], UNREAD[30:]):
+                writer.write(part)
+                await asyncio.sleep(0.05)
+            assert (await read_answer(reader)).status == 404
+    assert len(refused) == len(READ)
 
 
 async def test_who_says_nothing_or_nothing_more_is_not_kept() -> None:

@@ -37,7 +37,7 @@ def note_account(
     world's, and so has an account for each person and, for all others, one for each lane.
     """
     forwarded = tuple(request.headers.getall(hdrs.X_FORWARDED_FOR, ()))
-    account, is_hidden = _range_at(request.remote or "", forwarded, proxies)
+    account, is_hidden = range_at(request.remote or "", forwarded, proxies)
     if client is not None:
         account = b"client " + client.encode()
     elif is_hidden and person is not None:
@@ -55,7 +55,7 @@ def account_of(request: web.Request) -> bytes:
 
 
 @lru_cache(_REMEMBERED)
-def _range_at(peer: str, forwarded: tuple[str, ...], proxies: tuple[Network, ...]) -> tuple[bytes, bool]:
+def range_at(peer: str, forwarded: tuple[str, ...], proxies: tuple[Network, ...]) -> tuple[bytes, bool]:
     """The range of a caller, and whether that may be all of the world's."""
     address = caller_address(peer, forwarded, proxies)
     return range_of(address), address is None or any(address in network for network in _INNER)

@@ -50,7 +50,7 @@ _BY_HANDLERS: Final = (Lane.PAGES, Lane.CRAWLERS, Lane.FEEDERS)
 """Lanes that handlers enter themselves."""
 _CALM_S: Final = 10.0
 """Shedding is over once nobody has been refused for so long."""
-_RETRY_S: Final = (1, 4)
+RETRY_S: Final = (1, 4)
 """Seconds until the next attempt: at random, so that a crowd does not come again at once."""
 
 
@@ -65,6 +65,7 @@ class Lanes:
             lane: Disturbance(log, f"too many requests wait for {lane.value}, some are refused", calm_s=_CALM_S)
             for lane in CAPACITIES
         }
+        self._unread = Disturbance(log, "too many requests wait to be read, some are refused", calm_s=_CALM_S)
 
     @property
     def waiting(self) -> int:
@@ -119,13 +120,19 @@ class Lanes:
             request[FREE] = True
             raise ConnectionResetError("the caller has gone") from None
 
+    def note_unread(self) -> None:
+        """Counts one that is refused before it is read, as too many of its range wait to be read."""
+        self._shed("unread")
+        self._unread.met()
+        self._unread.passed()
+
     def refusal(self, request: web.Request, lane: Lane) -> Problem:
         """Counts one that is refused as too many wait for the lane; returns the Problem 503."""
         request[FREE] = True
         self._shed(lane.value)
         self._full[lane].met()
         self._full[lane].passed()
-        return Problem(503, "busy", retry_s=randint(*_RETRY_S))
+        return Problem(503, "busy", retry_s=randint(*RETRY_S))
 
 
 LANES = web.AppKey("lanes", Lanes)

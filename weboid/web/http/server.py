@@ -6,16 +6,22 @@ logged, and nothing of a request that could not be read is repeated.
 
 import asyncio
 import logging
+import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from email.utils import formatdate
+from functools import lru_cache
 from http import HTTPStatus
+from random import randint
 from socket import socket
 from typing import Any, Final
 
 from aiohttp import StreamReader, hdrs, web
 from aiohttp.http_exceptions import InvalidURLError, LineTooLong
 
+from weboid.web.http.arrivals import ARRIVALS, Arrivals
+from weboid.web.http.lanes import RETRY_S
 from weboid.web.http.listening import Acceptor, open_listeners, reserve_files, url_of
 from weboid.web.http.respond import HEADERS, OPEN_TO_ALL
 from weboid.web.request.parameters import MOST_QUERY
@@ -26,6 +32,14 @@ _MOST_LINE: Final = 2 * MOST_QUERY
 """Bytes of a request line, so that a query that is too long by a little still gets our own answer."""
 
 _MOST_HEADER: Final = 8_190
+_MOST_UNREAD: Final = 1 << 16
+_SIMPLE: Final = re.compile(
+    rb"GET [!-~]+ HTTP/1\.1\r\n"
+    rb"(?:(?!Authorization|Connection:(?! keep-alive\r)|Content-Length|Expect|Transfer-Encoding|Upgrade)"
+    rb"[\w!#$%&'*+.^`|~-]+:[^\r\n]*\r\n)*\r\n",
+    re.IGNORECASE,
+)
+"""A whole request without a body, of nobody who has a token, after which the connection stays open."""
 _MOST_HEADERS: Final = 64
 _ADVICE: Final = {
     InvalidURLError: ": put %C3%BC for ü (curl --data-urlencode)",
@@ -76,7 +90,7 @@ async def open_site(
     accepting: list[Acceptor] = []
     try:
         assert runner.server
-        connections = _Connections(runner.server, most_connections, timeouts)
+        connections = _Connections(runner.server, most_connections, timeouts, app.get(ARRIVALS) or Arrivals())
         runner.server.request_factory = connections.noting(runner.server.request_factory)
         listeners = listeners or await open_listeners(host, port)
         reserve_files(listeners[0], most_connections)
@@ -106,6 +120,7 @@ class _Connections:
     server: web.Server
     most: int
     timeouts: Timeouts
+    arrivals: Arrivals
     all: "set[_Connection]" = field(default_factory=set)
     idle: "dict[_Connection, float]" = field(default_factory=dict)
     """By idle connection: since when by the loop's clock, the longest first."""
@@ -169,7 +184,7 @@ class _Connections:
 class _Connection(web.RequestHandler):
     """aiohttp's handler with deadlines; its own error answers reveal nothing and are not logged."""
 
-    __slots__ = ("_connections", "_deadline", "_is_answering", "_is_last", "_stall")
+    __slots__ = ("_connections", "_deadline", "_is_answering", "_is_last", "_stall", "_unread")
 
     def __init__(self, connections: _Connections, *, is_extra: bool) -> None:
         super().__init__(
@@ -189,19 +204,58 @@ class _Connection(web.RequestHandler):
         self._stall: asyncio.TimerHandle | None = None
         self._is_answering = False
         self._is_last = False
+        self._unread = b""
+        """The bytes of a request whose turn has not come."""
         if is_extra:
             self._request_handler = _too_many
             self._deadline = self._abort_in(connections.timeouts.headers_s)
 
     @property
     def is_busy(self) -> bool:
-        """True while a request has been read and not been answered yet."""
-        return self._is_answering or bool(self._messages)
+        """True while a request has arrived and not been answered yet."""
+        return self._is_answering or bool(self._messages) or bool(self._unread)
 
     def data_received(self, data: bytes) -> None:
+        if self._unread:
+            self._unread += data
+            if len(self._unread) > _MOST_UNREAD:
+                self._read()
+        elif self.is_busy or not data:
+            super().data_received(data)
+        else:
+            self._unread = data
+            self._connections.idle.pop(self, None)
+            peer = self.peername
+            address = peer[0] if isinstance(peer, tuple) else ""
+            self._connections.arrivals.add(data, address, self._read, self._refuse)
+
+    def _read(self) -> None:
+        """Parses what has arrived."""
+        data, self._unread = self._unread, b""
+        if self.transport is None or not data:
+            return
         super().data_received(data)
-        if not self.is_busy and self._deadline is None:
-            self._deadline = self._abort_in(self._connections.timeouts.headers_s)
+        if not self.is_busy:
+            self._note_idle()
+            if self._deadline is None:
+                self._deadline = self._abort_in(self._connections.timeouts.headers_s)
+
+    def _refuse(self) -> None:
+        """Answers that too many wait, without parsing what has arrived; the connection stays open."""
+        if self.transport is None or not _SIMPLE.fullmatch(self._unread):
+            self._read()
+            return
+        self._unread, now_s = b"", asyncio.get_running_loop().time()
+        self._connections.arrivals.note_refused()
+        self.transport.write(_refusal(randint(*RETRY_S), int(now_s)))
+        self._next_keepalive_close_time = now_s + self.keepalive_timeout
+        self._note_idle()
+        if self._is_last:
+            self.close_gracefully()
+
+    def _note_idle(self) -> None:
+        if self in self._connections.all:
+            self._connections.note_idle(self)
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -267,8 +321,7 @@ class _Connection(web.RequestHandler):
             return await super().finish_response(request, resp, start_time)
         finally:
             self._is_answering = False
-            if self in self._connections.all:
-                self._connections.note_idle(self)
+            self._note_idle()
 
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
@@ -288,6 +341,18 @@ class _Connection(web.RequestHandler):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+
+@lru_cache(RETRY_S[1])
+def _refusal(retry_s: int, _: int) -> bytes:
+    """The answer to a request that is not read, made anew in each second."""
+    text = f"503 Service Unavailable: too many requests from your network wait; try again in {retry_s} seconds\n"
+    headers = HEADERS | OPEN_TO_ALL
+    headers |= {hdrs.CONTENT_TYPE: "text/plain; charset=utf-8", hdrs.CACHE_CONTROL: "no-store"}
+    headers |= {hdrs.RETRY_AFTER: f"{retry_s}", hdrs.DATE: formatdate(usegmt=True)}
+    headers[hdrs.CONTENT_LENGTH] = f"{len(text)}"
+    lines = ["HTTP/1.1 503 Service Unavailable", *(f"{name}: {value}" for name, value in headers.items())]
+    return ("\r\n".join(lines) + f"\r\n\r\n{text}").encode()
 
 
 async def _too_many(_: web.BaseRequest) -> web.StreamResponse:
