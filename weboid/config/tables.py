@@ -44,7 +44,7 @@ def read_wikis(tables: Mapping[str, Any], farms: tuple[Farm, ...], faults: list[
             wiki = parse_wiki_name(name)
             farm_named(wiki.farm, farms)
             if wiki in wikis:
-                raise ConfigError(f"{wiki} has two tables")
+                raise ConfigError(f"{wiki} is named twice")
             rules = {key: given[key] for key in _RULES if key in convert(Table, given)}
             parse_page(json.dumps(rules))
             own = convert_each(_WIKI, given)

@@ -44,8 +44,6 @@ def read_watch_list(text: str, farms: tuple[Farm, ...]) -> tuple[WikiConfig, ...
     wikis = read_wikis(tables, farms, faults)
     if faults:
         raise ConfigError(faults[0])
-    if len({wiki.name for wiki in wikis}) < len(wikis):
-        raise ConfigError("it names a wiki twice")
     for wiki in wikis:
         try:
             read_criteria(wiki.matching, wiki.without)
