@@ -334,11 +334,20 @@ async def test_of_a_crowd_only_whole_simple_requests_are_refused_unread_and_thei
                 assert (answer.status, answer.header(b"Retry-After") in {b"1", b"2", b"3", b"4"}) == (503, True)
                 writer.write(data)
                 assert (await read_answer(reader, data.split()[0])).status == 404, name
-        async with line_to(url) as (reader, writer):
-            for part in (UNREAD[:30], UNREAD[30:]):
-                writer.write(part)
-                await asyncio.sleep(0.05)
-            assert (await read_answer(reader)).status == 404
+        length = b"Content-Length: %d" % len(UNREAD)
+        for parts in (
+            (UNREAD[:30], UNREAD[30:]),
+            (b"GET /nothing HTTP/1.1\r\nX: ", UNREAD),
+            (request(b"POST /nothing HTTP/1.1", length), UNREAD),
+            (request(b"POST /nothing HTTP/1.1", length), UNREAD[:-1]),
+        ):
+            async with line_to(url) as (reader, writer):
+                for part in parts:
+                    writer.write(part)
+                    await asyncio.sleep(0.05)
+                assert (await read_answer(reader)).status == 404
+                writer.write(request(b"HEAD /nothing HTTP/1.1"))
+                assert (await read_answer(reader, b"HEAD")).status in {0, 404}
     assert len(refused) == len(READ)
 
 

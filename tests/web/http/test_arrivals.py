@@ -14,7 +14,7 @@ async def test_a_crowd_is_read_and_refused_a_few_a_turn_and_another_range_goes_b
     arrivals, seen = Arrivals((ip_network("127.0.0.0/8"),)), list[str]()
 
     def arrive(name: str, sender: str) -> None:
-        data = f"GET / HTTP/1.1\r\nX-Forwarded-For: {sender}\r\n\r\n".encode()
+        data = f"GET / HTTP/1.1\r\nX-Forwarded-For: {sender}\r\n\r\n\nX-Forwarded-For: 198.51.100.7".encode()
         arrivals.add(data, "127.0.0.1", lambda: seen.append(name), lambda: seen.append(f"{name} refused"))
 
     for _ in range(300):

@@ -51,7 +51,7 @@ class Arrivals:
         if self._left > 0 and not self._queues:
             self._left -= 1
             return read()
-        sent = _FORWARDED.findall(data) if self._proxies else ()
+        sent = _FORWARDED.findall(data.partition(b"\r\n\r\n")[0]) if self._proxies else ()
         key, is_hidden = range_at(peer, tuple(each.decode("latin-1") for each in sent), self._proxies)
         queue = self._queues.setdefault(key, deque())
         # A hidden range may be all of the world's.

@@ -142,25 +142,26 @@ class _Connections:
     def note_idle(self, connection: "_Connection") -> None:
         """Notes that a connection is idle from now on."""
         self.idle[connection] = asyncio.get_running_loop().time()
-        self._note_finished()
+        self.note_finished()
 
     def remove(self, connection: "_Connection") -> None:
         """Counts a connection no more."""
         self.all.discard(connection)
         self.idle.pop(connection, None)
-        self._note_finished()
+        self.note_finished()
 
     async def close(self, within_s: float) -> None:
         """Closes all connections in order: each after the answer to the request that is under way there."""
         self.finished = asyncio.Event()
         for connection in list(self.all):
             connection.end()
-        self._note_finished()
+        self.note_finished()
         # aiohttp's own way of ending reads nothing more, not even the bodies of requests under way.
         with suppress(TimeoutError):
             await asyncio.wait_for(self.finished.wait(), within_s)
 
-    def _note_finished(self) -> None:
+    def note_finished(self) -> None:
+        """Notes that a request is no more under way."""
         if self.finished is not None and not any(connection.is_busy for connection in self.all):
             self.finished.set()
 
@@ -168,7 +169,7 @@ class _Connections:
         if len(self.all) + opening < self.most or not self.idle:
             return
         longest, since_s = next(iter(self.idle.items()))
-        if asyncio.get_running_loop().time() >= since_s + self.timeouts.kept_s:
+        if not longest.is_busy and asyncio.get_running_loop().time() >= since_s + self.timeouts.kept_s:
             longest.close_gracefully()
 
     def noting(self, make: Callable[..., web.BaseRequest]) -> Callable[..., web.BaseRequest]:
@@ -224,7 +225,6 @@ class _Connection(web.RequestHandler):
             super().data_received(data)
         else:
             self._unread = data
-            self._connections.idle.pop(self, None)
             peer = self.peername
             address = peer[0] if isinstance(peer, tuple) else ""
             self._connections.arrivals.add(data, address, self._read, self._refuse)
@@ -232,30 +232,28 @@ class _Connection(web.RequestHandler):
     def _read(self) -> None:
         """Parses what has arrived."""
         data, self._unread = self._unread, b""
-        if self.transport is None or not data:
+        if self.transport is None or self.transport.is_closing() or not data:
             return
         super().data_received(data)
-        if not self.is_busy:
-            self._note_idle()
-            if self._deadline is None:
-                self._deadline = self._abort_in(self._connections.timeouts.headers_s)
+        if not self.is_busy and self._deadline is None:
+            self._deadline = self._abort_in(self._connections.timeouts.headers_s)
 
     def _refuse(self) -> None:
-        """Answers that too many wait, without parsing what has arrived; the connection stays open."""
-        if self.transport is None or not _SIMPLE.fullmatch(self._unread):
-            self._read()
-            return
-        self._unread, now_s = b"", asyncio.get_running_loop().time()
-        self._connections.arrivals.note_refused()
-        self.transport.write(_refusal(randint(*RETRY_S), int(now_s)))
-        self._next_keepalive_close_time = now_s + self.keepalive_timeout
-        self._note_idle()
-        if self._is_last:
-            self.close_gracefully()
+        """Answers that too many wait, without parsing what has arrived; the connection stays open.
 
-    def _note_idle(self) -> None:
-        if self in self._connections.all:
-            self._connections.note_idle(self)
+        What continues a request, as its headers or its body, or comes behind the last one is read.
+        """
+        is_whole = self._deadline is None and not self._is_last and _SIMPLE.fullmatch(self._unread)
+        if self.transport is None or self.transport.is_closing() or not is_whole:
+            self._read()
+        elif self._stall is not None:
+            self.abort()  # it reads no answers
+        else:
+            self._unread, now_s = b"", asyncio.get_running_loop().time()
+            self._connections.arrivals.note_refused()
+            self.transport.write(_refusal(randint(*RETRY_S), int(now_s)))
+            self._next_keepalive_close_time = now_s + self.keepalive_timeout
+            self._connections.note_finished()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -321,7 +319,8 @@ class _Connection(web.RequestHandler):
             return await super().finish_response(request, resp, start_time)
         finally:
             self._is_answering = False
-            self._note_idle()
+            if self in self._connections.all:
+                self._connections.note_idle(self)
 
     def handle_error(
         self, request: web.BaseRequest, status: int = 500, exc: BaseException | None = None, message: str | None = None
