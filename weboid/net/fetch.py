@@ -111,8 +111,7 @@ async def fetch_answer(
         return await walk.follow(single.method)
     if not get_only:
         head = await walk.follow("HEAD")
-        # GET from the first URL on needs the time of HEAD again.
-        is_astray = _is_astray(head) and 2 * walk.seconds < ANSWERS_A_CHECK * session.settings.answer_s
+        is_astray = _is_astray(head)
         if not is_astray and _is_believed(head):
             return await walk.follow("GET") if needs_body(head) else head
         if is_astray or head.fault is Reason.REDIRECT_BROKEN or head.code in _FOLLOWED:
@@ -121,7 +120,8 @@ async def fetch_answer(
         answer = replace(await walk.follow("GET"), head_failed=True)
         if answer.fault is Reason.OUR_LIMIT and (head.fault, head.final) == (Reason.TIMEOUT, answer.final):
             return replace(answer, fault=Reason.TIMEOUT)
-        return head if is_astray and head.code and answer.fault and answer.final != head.final else answer
+        is_lost = answer.fault is Reason.OUR_LIMIT or (head.code and answer.fault and answer.final != head.final)
+        return head if is_astray and is_lost else answer
     return await walk.follow("GET")
 
 
