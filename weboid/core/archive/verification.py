@@ -32,8 +32,9 @@ _FEWEST_BYTES: Final = 32
 """A shorter body is no document in any format, but at most a word about why there is none."""
 _GZIP: Final = b"\x1f\x8b\x08"
 _TEXT: Final = re.compile(r"text/|application/xhtml", re.IGNORECASE)
-_UNREADABLE: Final = re.compile(r"[\x00-\x07\x10-\x1a\x1c-\x1f]")
-"""Signs that no text has in any coding; old ones have backspaces, escapes and shifts."""
+_UNREADABLE: Final = re.compile(r"[\x00-\x07\x10-\x12\x15-\x17\x1a\x1e\x1f]")
+"""Signs that no text has in any coding: old ones have backspaces, escapes and shifts, others dashes and quotation marks
+of which the lower byte alone was kept."""
 _MOST_UNREADABLE: Final = 0.02
 _STUB_WORDS: Final = 40
 """A document with more words that forwards has content of its own."""
