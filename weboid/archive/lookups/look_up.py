@@ -272,6 +272,8 @@ class _LookUp:
                 reply = await self._client.replay(service, address.replace("id_/", "if_/", 1))
                 self.result.requests += 1
             replayed = replay_of(reply, stamp=stamp, url=archived(capture.original) or self._wish.url, service=service)
+            if reply.code == 503 and capture.mime == REVISIT:
+                replayed = Replayed(ReplayResult.ABSENT, "revisit")
             if replayed.result is ReplayResult.NOTHING:
                 if replayed.why in TURNED_AWAY:
                     await self._client.failed(service, RequestKind.REPLAY, replayed.why)
