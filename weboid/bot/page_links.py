@@ -253,8 +253,9 @@ def deprecated_service(parameter: ParameterNode) -> str | None:
 
 def _only_link(text: str) -> str:
     """The URL of the one link in the text of a dead tag; empty if there are others, or none."""
-    is_short = len(text) < _LONGEST_TEXT  # each of nested tags has the text of all within
-    urls = {each.url for each in read_wikitext(text).links} if is_short and "//" in text else set()
+    # Each of nested tags has the text of all within; templates may have links, and comments would be lost.
+    is_plain = len(text) < _LONGEST_TEXT and "{{" not in text and "<!--" not in text
+    urls = {each.url for each in read_wikitext(text).links} if is_plain and "//" in text else set()
     return urls.pop() if len(urls) == 1 else ""
 
 
