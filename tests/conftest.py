@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -30,9 +30,12 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import TupleRow
 from support import citus
 from support.memory import memory_folder
+from support.misbehaving import Certificates
+from support.stored import WikiInStore, open_wiki
 from support.webservice import fill
 
 from weboid.store.db.migrate import migrate
+from weboid.store.db.pool import Pool, open_pool
 from weboid.store.embedded import open_server
 from weboid.store.upkeep.partition import TABLES, partition_table
 
@@ -185,11 +188,36 @@ def site_database(server_dsn: str, site_template: str, untouched_sites: list[str
         _drop(server_dsn, name)
 
 
+@pytest.fixture(scope="session")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    return Certificates(tmp_path_factory.mktemp("certificates"))
+
+
 @pytest.fixture(scope="module")
 def module_database(server_dsn: str, template: str) -> Iterator[str]:
     """The dsn of a migrated database that the tests of a module share."""
     with _new_database(server_dsn, template) as name:
         yield make_conninfo(server_dsn, dbname=name)
+
+
+@pytest.fixture
+async def pool(database: str) -> AsyncIterator[Pool]:
+    """Connections to an empty store."""
+    async with open_pool(database, size=8, part="test") as opened:
+        yield opened
+
+
+@pytest.fixture
+async def stored(request: pytest.FixtureRequest, database: str) -> AsyncIterator[WikiInStore]:
+    """A wiki in an empty store, which has the pages of its module: ``IN_STORE``, links by page; else none yet."""
+    async with open_wiki(database, getattr(request.module, "IN_STORE", {})) as wiki:
+        yield wiki
+
+
+@pytest.fixture
+def wiki(stored: WikiInStore) -> WikiInStore:
+    """The same, by the name that tests of other rooms than the store have for it."""
+    return stored
 
 
 @pytest.fixture

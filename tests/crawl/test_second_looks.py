@@ -2,13 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from uuid import UUID
 
 import pytest
 from support.observations import FINE, LOST
-from support.stored import NAMES_ALONE, WikiInStore, open_wiki
+from support.stored import NAMES_ALONE, WikiInStore
 from support.waiting import until
 
 from weboid.checking import second_opinion
@@ -33,12 +32,7 @@ CONFIG = CrawlConfig(delay=0.0, vantage="crawlers")
 POLICY = Policy(missing_span=9)
 DAYS = (100, 103, 104, 105, 106, 107, 108, 109, 110)
 URL = "http://a.demo/"
-
-
-@pytest.fixture
-async def wiki(database: str) -> AsyncIterator[WikiInStore]:
-    async with open_wiki(database, {1: [BLOCKED, GONE, URL]}) as wiki:
-        yield wiki
+IN_STORE = {1: [BLOCKED, GONE, URL]}
 
 
 def core_of(wiki: WikiInStore, place: str) -> CrawlStore:

@@ -55,32 +55,29 @@ async def given(pool: Pool, *days: int) -> None:
         await WorkerDay(Days(pool), partial(Moment, day)).require()
 
 
-async def test_days_may_pass_be_skipped_or_come_again_within_two(database: str) -> None:
-    async with open_pool(database, size=2, part="test") as pool:
-        assert await lived(pool) is None
-        await given(pool, 100, 101, 103, 101, 103, 105)
-        assert await lived(pool) == 105
+async def test_days_may_pass_be_skipped_or_come_again_within_two(pool: Pool) -> None:
+    assert await lived(pool) is None
+    await given(pool, 100, 101, 103, 101, 103, 105)
+    assert await lived(pool) == 105
 
 
 @pytest.mark.parametrize("day", [97, 103, 120, 32_000, 0])
-async def test_a_day_far_from_the_last_is_refused_until_it_is_confirmed(database: str, day: int) -> None:
-    async with open_pool(database, size=2, part="test") as pool:
-        await given(pool, 100)
-        with pytest.raises(DayRefused, match=r"2017-04-11.*--confirm-day"):
-            await given(pool, day)
-        assert (await lived(pool), await alarms(pool)) == (100, [("clock", 100)])
-        await WorkerDay(Days(pool), lambda: Moment(day)).confirm()
-        assert (await lived(pool), await alarms(pool)) == (day, [])
+async def test_a_day_far_from_the_last_is_refused_until_it_is_confirmed(pool: Pool, day: int) -> None:
+    await given(pool, 100)
+    with pytest.raises(DayRefused, match=r"2017-04-11.*--confirm-day"):
         await given(pool, day)
+    assert (await lived(pool), await alarms(pool)) == (100, [("clock", 100)])
+    await WorkerDay(Days(pool), lambda: Moment(day)).confirm()
+    assert (await lived(pool), await alarms(pool)) == (day, [])
+    await given(pool, day)
 
 
-async def test_an_alarm_is_over_when_the_clock_is_right_again(database: str) -> None:
-    async with open_pool(database, size=2, part="test") as pool:
-        await given(pool, 100)
-        with pytest.raises(DayRefused):
-            await given(pool, 130)
-        await given(pool, 101)
-        assert await alarms(pool) == []
+async def test_an_alarm_is_over_when_the_clock_is_right_again(pool: Pool) -> None:
+    await given(pool, 100)
+    with pytest.raises(DayRefused):
+        await given(pool, 130)
+    await given(pool, 101)
+    assert await alarms(pool) == []
 
 
 async def test_all_workers_go_by_the_clock_of_the_database(database: str) -> None:

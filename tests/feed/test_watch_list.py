@@ -2,7 +2,6 @@
 
 import json
 import ssl
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from ipaddress import ip_network
 from pathlib import Path
@@ -23,7 +22,7 @@ from weboid.errors import ConfigError, SourceError
 from weboid.feed.watch_list import current_watch_list
 from weboid.net.outbound import open_client
 from weboid.remote.feed.calls import local_feed_store
-from weboid.store.db.pool import Pool, open_pool
+from weboid.store.db.pool import Pool
 from weboid.store.pages.wiki import StoredWatchList
 from weboid.store.upkeep.alarm import AlarmKind, list_alarms
 from weboid.wiki.watch_list import MOST_BYTES, fetch_address, read_watch_list
@@ -37,12 +36,6 @@ def listing(*wikis: str, **criteria: Any) -> str:
 
 
 FOUR = listing("awiki", "bwiki", "cwiki", "dwiki")
-
-
-@pytest.fixture
-async def pool(database: str) -> AsyncIterator[Pool]:
-    async with open_pool(database, size=1, part="test") as opened:
-        yield opened
 
 
 async def read(pool: Pool, text: str | Exception, *, is_confirmed: bool = False) -> StoredWatchList:

@@ -105,10 +105,7 @@ async def filled(copy: str) -> AsyncIterator[WikiInStore]:
         yield opened
 
 
-@pytest.fixture
-async def stored(database: str) -> AsyncIterator[WikiInStore]:
-    async with open_wiki(database, PAGES) as opened:
-        yield opened
+IN_STORE = PAGES
 
 
 async def fill(stored: WikiInStore) -> None:

@@ -25,6 +25,7 @@ from weboid.store.upkeep.expiry import Expired, Orphans, expire_urls
 from weboid.store.urls.host_traits import HostSpecial, record_faces, record_specials
 
 GONE, STAYS, NEIGHBOUR = "https://gone.demo/a", "https://stays.demo/a", "https://stays.demo/b"
+IN_STORE = {1: [GONE], 2: [STAYS]}
 MANY = [f"https://many{number}.demo/" for number in range(60)]
 ROWS = {"url": 3, "change": 3, "host": 2, "special": 2, "face": 2, "slot": 2}
 """Tables, with how much of a URL's key they have."""
@@ -84,26 +85,25 @@ async def test_a_url_without_use_goes_after_a_hundred_days_with_all_that_depends
         assert len(await stored.rows("SELECT FROM url")) == 1
 
 
-async def test_only_the_wiki_that_had_the_last_use_holds_a_url_until_its_pass(database: str) -> None:
-    async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
-        closed = await stored.another("closedwiki")
-        await closed.take_in({1: [NEIGHBOUR, GONE]}, 100)
-        await closed.take_in({1: []}, 100, latest=2)
-        await stored.take_in({1: []}, 101, latest=2)
-        plan = await stored.do(planned, 300)
-        assert plan.holding == (
-            Orphans(stored.wiki.wiki, "testwiki@wmflabs", None, 1, 0),
-            Orphans(closed.wiki.wiki, "closedwiki@wmflabs", None, 1, 0),
-        )
-        for day, expected in [(101, Expiry()), (102, Expiry(urls=1, hosts=1))]:
-            await pass_over(stored, day)
-            assert await run(stored, 300) == expected
-        # Where it is not known which wiki it was, the pass of any will do; a forgotten one holds nothing.
-        await stored.execute("UPDATE url SET orphaned_by = NULL, orphaned = 102 WHERE orphaned IS NOT NULL")
-        assert await run(stored, 300) == Expiry()
-        await stored.execute("UPDATE url SET orphaned_by = 999 WHERE orphaned IS NOT NULL")
-        assert await run(stored, 201) == Expiry()
-        assert await run(stored, 202) == Expiry(urls=1)
+async def test_only_the_wiki_that_had_the_last_use_holds_a_url_until_its_pass(stored: WikiInStore) -> None:
+    closed = await stored.another("closedwiki")
+    await closed.take_in({1: [NEIGHBOUR, GONE]}, 100)
+    await closed.take_in({1: []}, 100, latest=2)
+    await stored.take_in({1: []}, 101, latest=2)
+    plan = await stored.do(planned, 300)
+    assert plan.holding == (
+        Orphans(stored.wiki.wiki, "testwiki@wmflabs", None, 1, 0),
+        Orphans(closed.wiki.wiki, "closedwiki@wmflabs", None, 1, 0),
+    )
+    for day, expected in [(101, Expiry()), (102, Expiry(urls=1, hosts=1))]:
+        await pass_over(stored, day)
+        assert await run(stored, 300) == expected
+    # Where it is not known which wiki it was, the pass of any will do; a forgotten one holds nothing.
+    await stored.execute("UPDATE url SET orphaned_by = NULL, orphaned = 102 WHERE orphaned IS NOT NULL")
+    assert await run(stored, 300) == Expiry()
+    await stored.execute("UPDATE url SET orphaned_by = 999 WHERE orphaned IS NOT NULL")
+    assert await run(stored, 201) == Expiry()
+    assert await run(stored, 202) == Expiry(urls=1)
 
 
 @pytest.mark.parametrize(("gone", "others", "stopped"), [(101, 9_000, True), (101, 9_999, False), (100, 1, False)])
@@ -127,30 +127,28 @@ async def test_of_a_wiki_over_one_percent_and_a_hundred_urls_stop_before_they_ar
         assert await stored.do(list_alarms) == []
 
 
-async def test_a_url_used_again_stays_with_its_memory_and_what_is_in_use_is_no_orphan(database: str) -> None:
-    async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
-        await stored.round(100, lambda url, day: LOST)
-        await stored.take_in({1: []}, 101, latest=2)
-        await stored.take_in({2: [STAYS, GONE]}, 190, latest=2)
-        await pass_over(stored, 300)
-        assert await run(stored, 300) == Expiry()
-        assert (await stored.known(GONE)).record.checked == 100
-        await stored.execute("UPDATE url SET orphaned = 300")
-        assert await run(stored, 301) == Expiry(used=2)
-        assert (await stored.known(GONE)).orphaned is None
+async def test_a_url_used_again_stays_with_its_memory_and_what_is_in_use_is_no_orphan(stored: WikiInStore) -> None:
+    await stored.round(100, lambda url, day: LOST)
+    await stored.take_in({1: []}, 101, latest=2)
+    await stored.take_in({2: [STAYS, GONE]}, 190, latest=2)
+    await pass_over(stored, 300)
+    assert await run(stored, 300) == Expiry()
+    assert (await stored.known(GONE)).record.checked == 100
+    await stored.execute("UPDATE url SET orphaned = 300")
+    assert await run(stored, 301) == Expiry(used=2)
+    assert (await stored.known(GONE)).orphaned is None
 
 
-async def test_a_use_that_comes_back_at_the_same_moment_saves_the_url(database: str) -> None:
-    async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
-        await stored.round(100, lambda url, day: LOST)
-        await stored.take_in({1: []}, 101, latest=2)
-        await pass_over(stored, 300)
-        async with stored.pool.connection() as conn:
-            expiring = expire_after_first_statement(conn, stored)
-            await record_intake(conn, {stored.wiki.wiki: PageChanges(added={2: ({key(GONE): parse(GONE)}, {})})}, 300)
-        assert await (await expiring) == Expiry()
-        assert (await stored.known(GONE)).record.checked == 100
-        assert (await stored.known(GONE)).orphaned is None
+async def test_a_use_that_comes_back_at_the_same_moment_saves_the_url(stored: WikiInStore) -> None:
+    await stored.round(100, lambda url, day: LOST)
+    await stored.take_in({1: []}, 101, latest=2)
+    await pass_over(stored, 300)
+    async with stored.pool.connection() as conn:
+        expiring = expire_after_first_statement(conn, stored)
+        await record_intake(conn, {stored.wiki.wiki: PageChanges(added={2: ({key(GONE): parse(GONE)}, {})})}, 300)
+    assert await (await expiring) == Expiry()
+    assert (await stored.known(GONE)).record.checked == 100
+    assert (await stored.known(GONE)).orphaned is None
 
 
 def expire_after_first_statement(conn: Connection, stored: WikiInStore) -> "asyncio.Future[asyncio.Task[Expiry]]":
@@ -170,30 +168,28 @@ def expire_after_first_statement(conn: Connection, stored: WikiInStore) -> "asyn
     return begun
 
 
-async def test_a_use_that_comes_while_a_url_is_being_deleted_brings_it_in_anew(database: str) -> None:
-    async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
-        await stored.round(100, lambda url, day: LOST)
-        await stored.take_in({1: []}, 101, latest=2)
-        async with stored.pool.connection() as conn:
-            assert await expire_urls(conn, [key(GONE)], 200) == Expired(urls=1, hosts=1)
-            coming = asyncio.create_task(stored.take_in({1: [GONE]}, 300, latest=3))
-            await stored.until_locked_out()
-        assert (await coming).urls_new == 1
-        known = await stored.known(GONE)
-        assert (known.record.checked, known.orphaned, known.due) == (None, None, 300)
-        # Its host counts as due since the day before, so that no hour of this day is waited for.
-        assert await stored.rows("SELECT next_day FROM host") == [(103,), (299,)]
+async def test_a_use_that_comes_while_a_url_is_being_deleted_brings_it_in_anew(stored: WikiInStore) -> None:
+    await stored.round(100, lambda url, day: LOST)
+    await stored.take_in({1: []}, 101, latest=2)
+    async with stored.pool.connection() as conn:
+        assert await expire_urls(conn, [key(GONE)], 200) == Expired(urls=1, hosts=1)
+        coming = asyncio.create_task(stored.take_in({1: [GONE]}, 300, latest=3))
+        await stored.until_locked_out()
+    assert (await coming).urls_new == 1
+    known = await stored.known(GONE)
+    assert (known.record.checked, known.orphaned, known.due) == (None, None, 300)
+    # Its host counts as due since the day before, so that no hour of this day is waited for.
+    assert await stored.rows("SELECT next_day FROM host") == [(103,), (299,)]
 
 
-async def test_two_intakes_at_once_do_not_make_an_orphan_of_what_is_in_use(database: str) -> None:
-    async with open_wiki(database, {1: [GONE], 2: [STAYS]}) as stored:
-        # One removes the last use that it could see, while the other one has added a use that is not yet to be seen.
-        async with stored.pool.connection() as conn:
-            await record_intake(conn, {stored.wiki.wiki: PageChanges(added={2: ({key(GONE): parse(GONE)}, {})})}, 300)
-            releasing = asyncio.create_task(stored.do(release_pages, stored.wiki.wiki, [1], 300))
-            await stored.until_locked_out()
-        await releasing
-        assert (await stored.known(GONE)).orphaned is None
+async def test_two_intakes_at_once_do_not_make_an_orphan_of_what_is_in_use(stored: WikiInStore) -> None:
+    # One removes the last use that it could see, while the other one has added a use that is not yet to be seen.
+    async with stored.pool.connection() as conn:
+        await record_intake(conn, {stored.wiki.wiki: PageChanges(added={2: ({key(GONE): parse(GONE)}, {})})}, 300)
+        releasing = asyncio.create_task(stored.do(release_pages, stored.wiki.wiki, [1], 300))
+        await stored.until_locked_out()
+    await releasing
+    assert (await stored.known(GONE)).orphaned is None
 
 
 async def test_faces_go_when_nobody_believes_them_any_more(database: str) -> None:

@@ -1,5 +1,4 @@
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import aiohttp
@@ -25,12 +24,6 @@ _GERMAN = (asset("wikis") / "dewiki.json").read_text(encoding="utf-8")
 
 def own(**changes: object) -> str:
     return json.dumps(json.loads(_GERMAN) | changes)
-
-
-@pytest.fixture
-async def pool(database: str) -> AsyncIterator[Pool]:
-    async with open_pool(database, size=1, part="test") as opened:
-        yield opened
 
 
 async def wiki_of(pool: Pool, dbname: str, farm: Farm = WMF) -> StoredWiki:

@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from support.observations import FINE, LOST
-from support.stored import WikiInStore, key, open_wiki
+from support.stored import WikiInStore, key
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
@@ -39,10 +39,7 @@ def answers(url: str, day: int) -> Observation:
     return FINE if url in (WORKS, OTHER) else LOST
 
 
-@pytest.fixture
-async def stored(database: str) -> AsyncIterator[WikiInStore]:
-    async with open_wiki(database, PAGES) as opened:
-        yield opened
+IN_STORE = PAGES
 
 
 async def says(wiki: WikiInStore, page: Mapping[str, object] | None, day: int = 100) -> None:

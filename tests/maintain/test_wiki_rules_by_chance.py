@@ -7,13 +7,12 @@ intake, a change of rules or a step of `maintain`. So what may go wrong is that 
 import json
 import random
 from collections import Counter
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from support.observations import BROKEN, FINE, GONE, LOST, NO_NAME, SILENT, UNAVAILABLE, WALL
 from support.repeats import IS_THOROUGH, TIMES
-from support.stored import WikiInStore, key, open_wiki
+from support.stored import WikiInStore, key
 
 from weboid.core.observe.observation import Observation
 from weboid.core.record.policy import DEFAULT
@@ -32,6 +31,7 @@ from weboid.store.urls.url import find_urls
 
 HOSTS = ("a.demo", "b.demo", "sub.b.demo", "c.demo", "d.demo")
 URLS = tuple(f"https://{host}/{path}" for host in HOSTS for path in ("1", "1/2", "3"))
+IN_STORE = {1: URLS}
 SEEN = (FINE, FINE, LOST, LOST, LOST, GONE, WALL, BROKEN, UNAVAILABLE)
 OF_HOSTS = (SILENT, NO_NAME)
 PAGES = range(1, 5)
@@ -141,12 +141,6 @@ async def compare(wiki: WikiInStore, statuses: list[HostStatus], what: str) -> i
     feed = await wiki.do(list_newest_of, number, links, limit=500)
     assert {str(item.known.url) for item in feed} == {url for _, url in dead}, what
     return len(dead)
-
-
-@pytest.fixture
-async def stored(database: str) -> AsyncIterator[WikiInStore]:
-    async with open_wiki(database, {1: URLS}) as opened:
-        yield opened
 
 
 @pytest.mark.timeout(300)

@@ -7,7 +7,6 @@ from ipaddress import ip_network
 
 import pytest
 import uvloop
-from support.misbehaving import Certificates
 
 from weboid.config import NetConfig
 
@@ -37,8 +36,3 @@ def settings() -> NetConfig:
 def hasty(settings: NetConfig) -> NetConfig:
     """For tests in which what is waited for never comes."""
     return replace(settings, connect_s=0.3, answer_s=0.3)
-
-
-@pytest.fixture(scope="session")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    return Certificates(tmp_path_factory.mktemp("certificates"))

@@ -1,7 +1,6 @@
 """Visits to kept snapshots, against a small archive: strikes, drops, canaries, and never a mass drop (A-3, U-8)."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import asdict
 
 import pytest
@@ -17,7 +16,7 @@ from support.archives import (
     withdrawn,
 )
 from support.observations import FINE, LOST
-from support.stored import WikiInStore, key, open_wiki
+from support.stored import WikiInStore, key
 
 from weboid.archive.service.replays import Replays
 from weboid.archive.visits.snapshot_rounds import SnapshotRounds, VisitTally
@@ -32,12 +31,7 @@ WAYBACK = BY_NAME["wayback"].number
 URLS = [f"http://dead.demo/{number}" for number in range(40)]
 DAY = 200
 STAMP = 20170101000000
-
-
-@pytest.fixture
-async def wiki(database: str) -> AsyncIterator[WikiInStore]:
-    async with open_wiki(database, {1: URLS}) as stored:
-        yield stored
+IN_STORE = {1: URLS}
 
 
 async def keep(wiki: WikiInStore, count: int, *, due: int = DAY, asked: int | None = DAY - 91, first: int = 0) -> None:

@@ -1,12 +1,10 @@
 """Visits to suggested snapshots: only what plays raw is shown, whatever the archive's pages say (A-3, A-4)."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
-import pytest
 from support.archives import MadeArchive, open_local_client
 from support.pywb import RealArchive
-from support.stored import WikiInStore, key, open_wiki
+from support.stored import WikiInStore, key
 
 from weboid.archive.service.replays import Replays
 from weboid.archive.visits.suggestions import ARCHIVE_DAYS, DOUBTFUL_DAYS, SuggestedCopies
@@ -20,12 +18,7 @@ DAY = 100
 DEAD = "http://dead.demo/mill"
 STAMP = 20110203040506
 TARGET = f"https://web.archive.org/web/{STAMP}/{DEAD}"
-
-
-@pytest.fixture
-async def wiki(database: str) -> AsyncIterator[WikiInStore]:
-    async with open_wiki(database, {1: [DEAD]}) as stored:
-        yield stored
+IN_STORE = {1: [DEAD]}
 
 
 async def suggest(wiki: WikiInStore, target: str, archive: str = "wayback") -> None:

@@ -1,14 +1,14 @@
 """Checks of suggestions, against real servers: shown only if they work, deleted if they do not (A-3, A-4)."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from functools import partial
 
 import pytest
 from support.archives import NET
 from support.misbehaving import Act, Asked, Script, head_only, reply, serve
 from support.observations import FINE, SILENT
-from support.stored import CUT_OFF, NAMES_ALONE, WikiInStore, key, open_wiki
+from support.stored import CUT_OFF, NAMES_ALONE, WikiInStore, key
 
 from weboid.archive.visits import suggestions
 from weboid.archive.visits.suggestions import (
@@ -37,12 +37,7 @@ from weboid.store.people.replacement import Replacement, find_replacements, reco
 
 URLS = [f"http://dead.demo/{number}" for number in range(12)]
 BODY = b"<!doctype html><html lang=en><title>The mill</title><p>" + b"A wheel of oak turns in the brook. " * 30
-
-
-@pytest.fixture
-async def wiki(database: str) -> AsyncIterator[WikiInStore]:
-    async with open_wiki(database, {1: URLS}) as stored:
-        yield stored
+IN_STORE = {1: URLS}
 
 
 def pages(**found: Act) -> Script:

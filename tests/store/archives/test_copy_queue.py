@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
 
 import pytest
 from support.stored import WikiInStore, key, open_wiki
@@ -30,12 +29,7 @@ from weboid.store.urls.check import find_settled, record_changes
 URLS = [f"http://host{number}.demo/a" for number in range(12)]
 A, B, C, D = URLS[:4]
 COPY = f"https://web.archive.org/web/20160102030405/{A}"
-
-
-@pytest.fixture
-async def stored(database: str) -> AsyncIterator[WikiInStore]:
-    async with open_wiki(database, {1: URLS}) as opened:
-        yield opened
+IN_STORE = {1: URLS}
 
 
 async def log(conn: Connection, url: str, after: Verdict, day: int = 100, before: Verdict = Verdict.WORKING) -> None:

@@ -1,5 +1,3 @@
-from collections.abc import AsyncIterator
-
 import pytest
 from support.stored import WikiInStore, key, open_wiki
 
@@ -31,12 +29,7 @@ A, B = "http://a.demo/1", "http://b.demo/2"
 URLS = [A, B, *(f"http://many.demo/{number}" for number in range(40))]
 NOWHERE = UrlKey(1, 2, 3)
 STAMP = 20160102030405
-
-
-@pytest.fixture
-async def stored(database: str) -> AsyncIterator[WikiInStore]:
-    async with open_wiki(database, {1: URLS}) as opened:
-        yield opened
+IN_STORE = {1: URLS}
 
 
 def snapshot(url: str, archive: int = 1, due: int = 150, stamp: int = STAMP) -> StoredSnapshot:

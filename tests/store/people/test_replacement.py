@@ -1,11 +1,9 @@
 """Replacements in the store: one a kind, leased by one worker, changed by checks of the same target only (A-4)."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
-import pytest
 from support.observations import FINE, LOST
-from support.stored import WikiInStore, key, open_wiki
+from support.stored import WikiInStore, key
 
 from weboid.store.people.audit import delete_claims
 from weboid.store.people.replacement import (
@@ -20,12 +18,7 @@ from weboid.store.people.report import delete_with_urls
 
 URL = "http://dead.demo/a"
 WAYBACK = 1
-
-
-@pytest.fixture
-async def wiki(database: str) -> AsyncIterator[WikiInStore]:
-    async with open_wiki(database, {1: [URL, *(f"http://dead.demo/{number}" for number in range(30))]}) as stored:
-        yield stored
+IN_STORE = {1: [URL, *(f"http://dead.demo/{number}" for number in range(30))]}
 
 
 async def suggest(

@@ -1,10 +1,8 @@
 """Reverts in a real store: which are taken, what they freeze, who releases it, and what they go with (B-6)."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
-import pytest
-from support.stored import WikiInStore, key, open_wiki
+from support.stored import WikiInStore, key
 
 from weboid.core.verdict.link_report import Extent
 from weboid.store.pages.linked import find_linked
@@ -16,12 +14,7 @@ from weboid.store.urls.url import find_urls
 ONE, OTHER = "http://one.demo/a", "http://one.demo/b"
 TODAY = 120
 HOSTILE = "'; DROP TABLE revert; --<b>\u202e"
-
-
-@pytest.fixture
-async def wiki(database: str) -> AsyncIterator[WikiInStore]:
-    async with open_wiki(database, {1: [ONE, OTHER], 2: [ONE]}) as wiki:
-        yield wiki
+IN_STORE = {1: [ONE, OTHER], 2: [ONE]}
 
 
 def stated(wiki: WikiInStore, url: str = ONE, revision: int = 9, page: int = 1) -> StatedRevert:
