@@ -18,7 +18,7 @@ from urllib.request import urlopen
 import aiohttp
 from lxml import html
 from playwright.async_api import Browser
-from support.awkward_articles import INTERWIKIS, TEMPLATES
+from support.awkward_articles import INTERWIKIS, TEMPLATES, dot
 from support.commands import Place
 from support.gadget_modules import add_require
 from support.mediawiki import MediaWiki, make_mediawiki
@@ -261,6 +261,16 @@ def make_wiki(language: str = "en", settings: str = "") -> Iterator[MediaWiki]:
     with make_mediawiki(language=language, settings=_SETTINGS + settings) as wiki:
         wiki.add_interwikis(INTERWIKIS)
         wiki.save_pages(TEMPLATES)
+        yield wiki
+
+
+@contextmanager
+def started_wiki(pages: Mapping[str, str], settings: str = "") -> Iterator[MediaWiki]:
+    """Such a wiki that runs, with these pages and the picture that the awkward articles show."""
+    with make_wiki(settings=settings) as wiki:
+        wiki.import_images({"Dot.png": dot()})
+        wiki.save_pages(pages)
+        wiki.start()
         yield wiki
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 import pytest_asyncio
-from support.awkward_articles import ARTICLES, dot
+from support.awkward_articles import ARTICLES
 from support.browser import needs_browser, open_browser
 from support.gadget import (
     SETTINGS,
@@ -22,7 +22,7 @@ from support.gadget import (
     open_stand_in,
     record_answers,
 )
-from support.matching import WIKI, Parser, make_wiki, open_meeting
+from support.matching import WIKI, Parser, open_meeting, started_wiki
 from support.mediawiki import ADMIN, MediaWiki
 from support.observations import LOST
 
@@ -56,10 +56,7 @@ def answer(url: str) -> Observation:
 
 @pytest.fixture(scope="module")
 def wiki() -> Iterator[MediaWiki]:
-    with make_wiki(settings=SETTINGS) as wiki:
-        wiki.import_images({"Dot.png": dot()})
-        wiki.save_pages(ARTICLES | OTHERS)
-        wiki.start()
+    with started_wiki(ARTICLES | OTHERS, SETTINGS) as wiki:
         yield wiki
 
 

@@ -14,12 +14,10 @@ from typing import Any, Final, NamedTuple
 import pytest
 import pytest_asyncio
 from playwright.async_api import Locator, Page, expect
-from support.awkward_articles import dot
 from support.browser import DESK, PHONE, add_axe, barriers, keep_shot, needs_browser, overflow_px
 from support.gadget import SETTINGS, SKINS, GadgetWiki, Skin, View
 from support.gadget_article import ARTICLE, BARE, DAY, DEAD, MOVED, PDF, REPORTED, TITLE
-from support.gadget_repairs import open_gadget
-from support.matching import make_wiki
+from support.matching import started_wiki
 from support.mediawiki import MediaWiki
 
 from weboid.core.document.card import CardText
@@ -108,21 +106,15 @@ _MOST_TABS: Final = 80
 
 @pytest.fixture(scope="module")
 def wiki() -> Iterator[MediaWiki]:
-    with make_wiki(settings=SETTINGS) as wiki:
-        wiki.import_images({"Dot.png": dot()})
-        wiki.save_pages({TITLE: ARTICLE})
-        wiki.start()
+    with started_wiki({TITLE: ARTICLE}, SETTINGS) as wiki:
         yield wiki
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def gadget(
-    wiki: MediaWiki, module_database: str, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[GadgetWiki]:
+async def gadget(gadget: GadgetWiki, module_database: str) -> GadgetWiki:
     """The gadget on that wiki, and Weboid."""
-    async with open_gadget(wiki, module_database, tmp_path_factory.mktemp("looks")) as gadget:
-        await record_texts(module_database)
-        yield gadget
+    await record_texts(module_database)
+    return gadget
 
 
 async def record_texts(database: str) -> None:

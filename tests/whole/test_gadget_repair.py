@@ -8,14 +8,12 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import BrowserContext, expect
-from support.awkward_articles import dot
 from support.browser import PHONE, add_axe, barriers, keep_shot, needs_browser, overflow_px
 from support.gadget import SETTINGS, GadgetWiki, Skin
 from support.gadget_article import ARTICLE, BARE, DEAD, TITLE
-from support.gadget_repairs import marks_of, open_from_card, open_gadget, post_to_wiki, prefer_saving, shown, text_of
-from support.matching import make_wiki
+from support.gadget_repairs import marks_of, open_from_card, post_to_wiki, prefer_saving, shown, text_of
+from support.matching import started_wiki
 from support.mediawiki import ADMIN, PASSWORD, MediaWiki
 
 pytestmark = [pytest.mark.long, needs_browser, pytest.mark.timeout(400), pytest.mark.asyncio(loop_scope="module")]
@@ -36,21 +34,10 @@ _EVIL: Final = "<img src=x onerror=alert(1)><script>alert(2)</script>{{x}}\u202e
 
 @pytest.fixture(scope="module")
 def wiki() -> Iterator[MediaWiki]:
-    with make_wiki(settings=SETTINGS + _VISUAL_EDITOR) as wiki:
-        wiki.import_images({"Dot.png": dot()})
-        wiki.save_pages(_PAGES)
+    with started_wiki(_PAGES, SETTINGS + _VISUAL_EDITOR) as wiki:
         wiki.run("protect", "--user", ADMIN, "Protected")
         wiki.run("createAndPromote", "Reader", PASSWORD)
-        wiki.start()
         yield wiki
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def gadget(
-    wiki: MediaWiki, module_database: str, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[GadgetWiki]:
-    async with open_gadget(wiki, module_database, tmp_path_factory.mktemp("repair")) as gadget:
-        yield gadget
 
 
 @asynccontextmanager

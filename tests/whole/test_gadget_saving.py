@@ -2,16 +2,15 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 
 import pytest
-import pytest_asyncio
 from playwright.async_api import BrowserContext, expect
 from support.browser import PHONE, keep_shot, needs_browser, overflow_px
 from support.gadget import SETTINGS, GadgetWiki
 from support.gadget_article import ARTICLE, DEAD, TITLE
-from support.gadget_repairs import open_from_card, open_gadget, post_to_wiki, prefer_saving, shown, text_of
-from support.matching import make_wiki
+from support.gadget_repairs import open_from_card, post_to_wiki, prefer_saving, shown, text_of
+from support.matching import started_wiki
 from support.mediawiki import ADMIN, PASSWORD, MediaWiki
 
 pytestmark = [pytest.mark.long, needs_browser, pytest.mark.timeout(400), pytest.mark.asyncio(loop_scope="module")]
@@ -42,19 +41,9 @@ $wgHooks["EditFilterMergedContent"][] = static function ( $context, $content, $s
 
 @pytest.fixture(scope="module")
 def wiki() -> Iterator[MediaWiki]:
-    with make_wiki(settings=SETTINGS + _EXTENSIONS) as wiki:
-        wiki.save_pages(_PAGES)
+    with started_wiki(_PAGES, SETTINGS + _EXTENSIONS) as wiki:
         wiki.run("createAndPromote", "Reader", PASSWORD)
-        wiki.start()
         yield wiki
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def gadget(
-    wiki: MediaWiki, module_database: str, tmp_path_factory: pytest.TempPathFactory
-) -> AsyncIterator[GadgetWiki]:
-    async with open_gadget(wiki, module_database, tmp_path_factory.mktemp("saving")) as gadget:
-        yield gadget
 
 
 async def test_a_finger_saves_on_a_small_phone(gadget: GadgetWiki) -> None:

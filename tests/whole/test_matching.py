@@ -7,9 +7,9 @@ from typing import Final, Literal
 
 import pytest
 import pytest_asyncio
-from support.awkward_articles import ARTICLES, dot
+from support.awkward_articles import ARTICLES
 from support.browser import needs_browser, open_browser
-from support.matching import Matcher, Meeting, Parser, Script, make_wiki, open_articles, open_meeting
+from support.matching import Matcher, Meeting, Parser, Script, open_articles, open_meeting, started_wiki
 from support.mediawiki import MediaWiki
 from support.shared import shared
 
@@ -33,10 +33,7 @@ OTHERS: Final = {
 
 @pytest.fixture(scope="module")
 def wiki() -> Iterator[MediaWiki]:
-    with make_wiki() as wiki:
-        wiki.import_images({"Dot.png": dot()})
-        wiki.save_pages(ARTICLES)
-        wiki.start()
+    with started_wiki(ARTICLES) as wiki:
         yield wiki
 
 
