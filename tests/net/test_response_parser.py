@@ -245,9 +245,18 @@ def test_who_keeps_the_connection(version: bytes, connection: bytes, keeps: bool
     assert (done, coming.is_clean) == (True, keeps)
 
 
-def test_nothing_beyond_the_length_is_taken_for_the_body_or_the_next_reply() -> None:
-    coming, done = read(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n\r\n")
-    assert (done, coming.is_clean, coming.body) == (True, False, b"ok")
+@pytest.mark.parametrize(
+    ("sent", "is_clean", "body"),
+    [
+        ([b"2\r\n\r\nokHTTP/1.1 200 OK\r\n\r\n"], False, b"ok"),
+        ([b"50000\r\n\r\n", b"x" * 60, b"x" * 60], False, b"x" * BODY),
+        ([b"5000\r\n\r\n", b"x" * 200, b"x" * 4800], True, b"x" * BODY),
+    ],
+    ids=["nothing beyond the length", "a long body to the bound only", "a short rest, so that the connection is kept"],
+)
+def test_how_much_is_read_where_a_length_is_said(sent: list[bytes], is_clean: bool, body: bytes) -> None:
+    coming, done = read(b"HTTP/1.1 200 OK\r\nContent-Length: " + sent[0], *sent[1:])
+    assert (done, coming.is_clean, coming.body) == (True, is_clean, body)
 
 
 @pytest.mark.parametrize(
@@ -264,16 +273,6 @@ def test_nothing_beyond_the_length_is_taken_for_the_body_or_the_next_reply() -> 
 def test_without_a_length_that_can_be_read_the_body_ends_with_the_connection(lines: bytes) -> None:
     coming, done = read(b"HTTP/1.1 200 OK\r\n" + lines + b"\r\nlonger", b" than two", b"")
     assert (done, coming.is_clean, coming.body) == (True, False, b"longer than two")
-
-
-def test_a_long_body_is_read_to_the_bound_only() -> None:
-    coming, done = read(b"HTTP/1.1 200 OK\r\nContent-Length: 50000\r\n\r\n", b"x" * 60, b"x" * 60)
-    assert (done, coming.is_clean, len(coming.body)) == (True, False, BODY)
-
-
-def test_a_short_rest_is_read_so_that_the_connection_can_be_kept() -> None:
-    coming, done = read(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n", b"x" * 200, b"x" * 4800)
-    assert (done, coming.is_clean, coming.body) == (True, True, b"x" * BODY)
 
 
 def test_of_a_document_without_text_more_is_read_and_less_is_kept() -> None:

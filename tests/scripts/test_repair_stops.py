@@ -58,11 +58,15 @@ def test_looking_for_what_stops_it_costs_one_request_an_edit(wiki: Scene) -> Non
     assert wiki.wiki.counted["query"] < 12 + 10
 
 
-def test_a_run_page_that_says_run_does_not_stop_it(wiki: Scene) -> None:
+def test_a_run_page_that_says_run_and_a_partial_block_do_not_stop_it(wiki: Scene) -> None:
     add_page(wiki, "A")
+    add_page(wiki, "B")
     wiki.wiki.save("User:WeboidBot/Run", " Run\n")
     run(wiki, "-page:A", "-always")
     assert len(wiki.wiki.edits) == 1
+    wiki.wiki.is_blocked = wiki.wiki.is_partly_blocked = True
+    run(wiki, "-page:B", "-always")
+    assert len(wiki.wiki.edits) == 2
 
 
 def test_a_run_page_that_is_deleted_in_the_middle_of_a_run_stops_it(wiki: Scene) -> None:
@@ -72,13 +76,6 @@ def test_a_run_page_that_is_deleted_in_the_middle_of_a_run_stops_it(wiki: Scene)
     wiki.wiki.before_saving = lambda title: wiki.wiki.pages.pop(page, None)
     with pytest.raises(RunStopped, match="User:WeboidBot/Run"):
         run(wiki, *(f"-page:P{number}" for number in range(3)), "-always")
-    assert len(wiki.wiki.edits) == 1
-
-
-def test_a_partial_block_does_not_stop_it(wiki: Scene) -> None:
-    add_page(wiki, "A")
-    wiki.wiki.is_blocked = wiki.wiki.is_partly_blocked = True
-    run(wiki, "-page:A", "-always")
     assert len(wiki.wiki.edits) == 1
 
 

@@ -106,6 +106,12 @@ async def saver(
         yield Saver(stored, archive)
 
 
+@pytest.fixture
+async def here(database: str) -> AsyncIterator[Saver]:
+    async with saver(database) as opened:
+        yield opened
+
+
 def job(number: int) -> str:
     return f"spn2-{number:040x}"
 
@@ -114,43 +120,41 @@ def done(url: str, **more: object) -> dict[str, object]:
     return {"status": "success", "timestamp": str(STAMP), "original_url": url, **more}
 
 
-async def test_a_living_link_without_a_copy_is_saved_and_becomes_a_snapshot_days_later(database: str) -> None:
-    async with saver(database) as here:
-        tally = await here.sweep()
-        assert (tally.sent, tally.saved, tally.shown) == (1, 1, 0)
-        assert [form["url"] for form in here.archive.submitted] == [ONE]
-        assert here.archive.submitted[0]["skip_first_archive"] == "1"
-        saved = await here.saving()
-        assert saved is not None
-        assert (saved.state, saved.job) == (SavingState.SAVED, str(STAMP))
-        # Nothing is a snapshot by the service's word alone.
-        assert await here.snapshots() == ()
-        assert (await here.sweep()).shown == 0
-        await here.pass_time()
-        here.day += 3
-        tally = await here.sweep()
-        assert (tally.shown, tally.sent) == (1, 0)
-        assert [snapshot.stamp for snapshot in await here.snapshots()] == [STAMP]
-        assert await here.state() == (SavingState.KEPT, "")
-        assert len(here.archive.submitted) == 1
+async def test_a_living_link_without_a_copy_is_saved_and_becomes_a_snapshot_days_later(here: Saver) -> None:
+    tally = await here.sweep()
+    assert (tally.sent, tally.saved, tally.shown) == (1, 1, 0)
+    assert [form["url"] for form in here.archive.submitted] == [ONE]
+    assert here.archive.submitted[0]["skip_first_archive"] == "1"
+    saved = await here.saving()
+    assert saved is not None
+    assert (saved.state, saved.job) == (SavingState.SAVED, str(STAMP))
+    # Nothing is a snapshot by the service's word alone.
+    assert await here.snapshots() == ()
+    assert (await here.sweep()).shown == 0
+    await here.pass_time()
+    here.day += 3
+    tally = await here.sweep()
+    assert (tally.shown, tally.sent) == (1, 0)
+    assert [snapshot.stamp for snapshot in await here.snapshots()] == [STAMP]
+    assert await here.state() == (SavingState.KEPT, "")
+    assert len(here.archive.submitted) == 1
 
 
-async def test_a_job_of_a_service_that_rests_meanwhile_is_asked_about_later_not_sent_again(database: str) -> None:
-    async with saver(database) as here:
-        limiter = LocalLimiter(patience_s=0.05)
-        resting = []
+async def test_a_job_of_a_service_that_rests_meanwhile_is_asked_about_later_not_sent_again(here: Saver) -> None:
+    limiter = LocalLimiter(patience_s=0.05)
+    resting = []
 
-        def rest(url: str) -> None:
-            resting.append(asyncio.create_task(limiter.rest(here.archive.service(), "rate-limited", 600)))
+    def rest(url: str) -> None:
+        resting.append(asyncio.create_task(limiter.rest(here.archive.service(), "rate-limited", 600)))
 
-        here.archive.on_submit = rest
-        await here.sweep(limiter=limiter)
-        submitted = await here.saving()
-        assert submitted is not None
-        assert (submitted.state, submitted.job) == (SavingState.SENT, job(1))
-        await here.pass_time()
-        assert (await here.sweep()).saved == 1
-        assert len(here.archive.submitted) == len(resting) == 1
+    here.archive.on_submit = rest
+    await here.sweep(limiter=limiter)
+    submitted = await here.saving()
+    assert submitted is not None
+    assert (submitted.state, submitted.job) == (SavingState.SENT, job(1))
+    await here.pass_time()
+    assert (await here.sweep()).saved == 1
+    assert len(here.archive.submitted) == len(resting) == 1
 
 
 async def test_nothing_is_submitted_of_which_there_is_a_copy_and_that_is_kept(database: str) -> None:
@@ -163,25 +167,23 @@ async def test_nothing_is_submitted_of_which_there_is_a_copy_and_that_is_kept(da
 
 
 @pytest.mark.parametrize("part", ["cdx", "available"])
-async def test_where_a_voice_is_silent_nothing_is_submitted(database: str, part: str) -> None:
-    async with saver(database) as here:
-        here.archive.act = lambda asked: failing(500) if part in asked.target else None
-        assert (await here.sweep()).put_off == 1
-        assert here.archive.submitted == []
-        assert await here.state() == (SavingState.WAITING, "error")
+async def test_where_a_voice_is_silent_nothing_is_submitted(here: Saver, part: str) -> None:
+    here.archive.act = lambda asked: failing(500) if part in asked.target else None
+    assert (await here.sweep()).put_off == 1
+    assert here.archive.submitted == []
+    assert await here.state() == (SavingState.WAITING, "error")
 
 
-async def test_a_link_that_fails_meanwhile_is_not_saved(database: str) -> None:
-    async with saver(database) as here:
-        here.archive.answers["system"] = {"status": "Save Page Now servers are temporarily overloaded."}
-        assert (await here.sweep()).why == "not-well"
-        here.archive.answers.clear()
-        await here.sweep(daily=0)
-        await here.stored.round(DAY + 100, lambda url, day: LOST)
-        here.day += 100
-        await here.sweep()
-        assert here.archive.submitted == []
-        assert await here.state() in {(SavingState.WAITING, "not-working"), None}
+async def test_a_link_that_fails_meanwhile_is_not_saved(here: Saver) -> None:
+    here.archive.answers["system"] = {"status": "Save Page Now servers are temporarily overloaded."}
+    assert (await here.sweep()).why == "not-well"
+    here.archive.answers.clear()
+    await here.sweep(daily=0)
+    await here.stored.round(DAY + 100, lambda url, day: LOST)
+    here.day += 100
+    await here.sweep()
+    assert here.archive.submitted == []
+    assert await here.state() in {(SavingState.WAITING, "not-working"), None}
 
 
 @pytest.mark.parametrize(
@@ -193,14 +195,13 @@ async def test_a_link_that_fails_meanwhile_is_not_saved(database: str) -> None:
     ],
 )
 async def test_a_submission_without_a_readable_answer_is_not_repeated_on_the_same_day(
-    database: str, says: Any, state: SavingState, why: str
+    here: Saver, says: Any, state: SavingState, why: str
 ) -> None:
-    async with saver(database) as here:
-        here.archive.refusals[ONE] = says
-        for _ in range(2):
-            await here.sweep()
-            assert await here.state() == (state, why)
-            assert len(here.archive.submitted) == 1
+    here.archive.refusals[ONE] = says
+    for _ in range(2):
+        await here.sweep()
+        assert await here.state() == (state, why)
+        assert len(here.archive.submitted) == 1
 
 
 async def test_refusals_inside_200_are_distinguished_and_not_repeated_on_the_same_day(database: str) -> None:
@@ -236,56 +237,52 @@ async def test_limits_of_ours_end_all_sending_and_lose_no_url(database: str, rea
         assert states <= {(SavingState.WAITING, reason), (SavingState.WAITING, "")}
 
 
-async def test_a_job_that_is_pending_for_ever_is_given_up_and_looked_for_later(database: str) -> None:
-    async with saver(database) as here:
-        here.archive.pendings = 10 * POLLS
-        here.archive.shows = False
-        await here.sweep(first_poll_s=0.0)
-        assert here.archive.count("/save/status/spn2-") == POLLS
-        assert await here.state() == (SavingState.SAVED, "pending")
+async def test_a_job_that_is_pending_for_ever_is_given_up_and_looked_for_later(here: Saver) -> None:
+    here.archive.pendings = 10 * POLLS
+    here.archive.shows = False
+    await here.sweep(first_poll_s=0.0)
+    assert here.archive.count("/save/status/spn2-") == POLLS
+    assert await here.state() == (SavingState.SAVED, "pending")
+    await here.pass_time()
+    await here.sweep(first_poll_s=0.0)
+    # It is nowhere: on another day it may be submitted again, but not now.
+    assert await here.state() == (SavingState.WAITING, "not-shown")
+    assert len(here.archive.submitted) == 1
+
+
+async def test_a_success_that_no_index_and_no_replay_shows_is_never_a_snapshot(here: Saver) -> None:
+    here.archive.shows = False
+    await here.sweep()
+    for state in (SavingState.SAVED, SavingState.WAITING):
         await here.pass_time()
-        await here.sweep(first_poll_s=0.0)
-        # It is nowhere: on another day it may be submitted again, but not now.
-        assert await here.state() == (SavingState.WAITING, "not-shown")
-        assert len(here.archive.submitted) == 1
-
-
-async def test_a_success_that_no_index_and_no_replay_shows_is_never_a_snapshot(database: str) -> None:
-    async with saver(database) as here:
-        here.archive.shows = False
+        here.archive.refusals[ONE] = failed("bad-gateway")
         await here.sweep()
-        for state in (SavingState.SAVED, SavingState.WAITING):
-            await here.pass_time()
-            here.archive.refusals[ONE] = failed("bad-gateway")
-            await here.sweep()
-            assert await here.state() == (state, "not-shown")
-        assert await here.snapshots() == ()
+        assert await here.state() == (state, "not-shown")
+    assert await here.snapshots() == ()
 
 
-async def test_a_saved_login_form_is_no_copy_and_is_not_made_again(database: str) -> None:
+async def test_a_saved_login_form_is_no_copy_and_is_not_made_again(here: Saver) -> None:
     form = b"<html lang=en><title>Log in</title><form method=post>Name <input> Password <input type=password></form>"
-    async with saver(database) as here:
+    await here.sweep()
+    here.archive.copies[ONE] = [Copy(STAMP, body=form)]
+    for _ in range(3):
+        await here.pass_time()
         await here.sweep()
-        here.archive.copies[ONE] = [Copy(STAMP, body=form)]
-        for _ in range(3):
+    assert await here.state() == (SavingState.REFUSED, "unsuitable")
+    assert await here.snapshots() == ()
+    assert len(here.archive.submitted) == 1
+
+
+async def test_a_url_that_is_put_off_again_and_again_is_given_up(here: Saver) -> None:
+    here.archive.refusals[ONE] = failed("job-failed")
+    for _ in range(MOST_TRIES + 2):
+        await here.sweep()
+        if await here.state() != (SavingState.REFUSED, "job-failed"):
             await here.pass_time()
-            await here.sweep()
-        assert await here.state() == (SavingState.REFUSED, "unsuitable")
-        assert await here.snapshots() == ()
-        assert len(here.archive.submitted) == 1
-
-
-async def test_a_url_that_is_put_off_again_and_again_is_given_up(database: str) -> None:
-    async with saver(database) as here:
-        here.archive.refusals[ONE] = failed("job-failed")
-        for _ in range(MOST_TRIES + 2):
-            await here.sweep()
-            if await here.state() != (SavingState.REFUSED, "job-failed"):
-                await here.pass_time()
-        assert await here.state() == (SavingState.REFUSED, "job-failed")
-        assert len(here.archive.submitted) == MOST_TRIES
-        # That there is no copy holds for 90 days: it is asked once.
-        assert here.archive.count("/cdx/") == 1
+    assert await here.state() == (SavingState.REFUSED, "job-failed")
+    assert len(here.archive.submitted) == MOST_TRIES
+    # That there is no copy holds for 90 days: it is asked once.
+    assert here.archive.count("/cdx/") == 1
 
 
 async def test_what_was_saved_is_believed_however_its_url_is_spelled_but_not_of_another_page(database: str) -> None:
@@ -304,51 +301,48 @@ async def test_what_was_saved_is_believed_however_its_url_is_spelled_but_not_of_
         assert [await here.state(url) for url in said] == [state for _, state in said.values()]
 
 
-async def test_a_job_submitted_before_a_crash_is_asked_about_and_not_submitted_twice(database: str) -> None:
-    async with saver(database) as here:
-        crashed = await here.waiting_for_a_job()
-        crashed.cancel()
-        await asyncio.gather(crashed, return_exceptions=True)
-        left = await here.saving()
-        assert left is not None
-        assert (left.state, left.job) == (SavingState.SENT, job(1))
-        # Nobody else takes it while its worker may still be there.
-        assert (await here.sweep()).sent == 0
-        await here.pass_time()
-        here.archive.jobs[job(1)] = [done(ONE, job_id=job(1))]
-        assert (await here.sweep()).saved == 1
-        assert len(here.archive.submitted) == 1
-        assert await here.state() == (SavingState.SAVED, "")
+async def test_a_job_submitted_before_a_crash_is_asked_about_and_not_submitted_twice(here: Saver) -> None:
+    crashed = await here.waiting_for_a_job()
+    crashed.cancel()
+    await asyncio.gather(crashed, return_exceptions=True)
+    left = await here.saving()
+    assert left is not None
+    assert (left.state, left.job) == (SavingState.SENT, job(1))
+    # Nobody else takes it while its worker may still be there.
+    assert (await here.sweep()).sent == 0
+    await here.pass_time()
+    here.archive.jobs[job(1)] = [done(ONE, job_id=job(1))]
+    assert (await here.sweep()).saved == 1
+    assert len(here.archive.submitted) == 1
+    assert await here.state() == (SavingState.SAVED, "")
 
 
-async def test_a_submission_cut_off_by_a_crash_is_looked_for_before_another(database: str) -> None:
-    async with saver(database) as here:
-        here.archive.answers["save"] = b""
-        crashed = asyncio.create_task(here.sweep())
-        async with asyncio.timeout(60):
-            while await here.state() != (SavingState.SENT, "sending"):
-                await asyncio.sleep(0.01)
-        crashed.cancel()
-        await asyncio.gather(crashed, return_exceptions=True)
-        here.archive.answers.clear()
-        await here.pass_time()
-        await here.sweep()
-        assert await here.state() == (SavingState.SAVED, "unanswered")
-        assert here.archive.submitted == []
-        here.archive.copies[ONE] = [Copy(STAMP)]
-        await here.pass_time()
-        await here.sweep()
-        assert await here.state() == (SavingState.KEPT, "")
+async def test_a_submission_cut_off_by_a_crash_is_looked_for_before_another(here: Saver) -> None:
+    here.archive.answers["save"] = b""
+    crashed = asyncio.create_task(here.sweep())
+    async with asyncio.timeout(60):
+        while await here.state() != (SavingState.SENT, "sending"):
+            await asyncio.sleep(0.01)
+    crashed.cancel()
+    await asyncio.gather(crashed, return_exceptions=True)
+    here.archive.answers.clear()
+    await here.pass_time()
+    await here.sweep()
+    assert await here.state() == (SavingState.SAVED, "unanswered")
+    assert here.archive.submitted == []
+    here.archive.copies[ONE] = [Copy(STAMP)]
+    await here.pass_time()
+    await here.sweep()
+    assert await here.state() == (SavingState.KEPT, "")
 
 
-async def test_a_stop_leaves_jobs_to_the_next_worker_at_once(database: str) -> None:
-    async with saver(database) as here:
-        stopping = await here.waiting_for_a_job()
-        here.stopped.set()
-        await asyncio.wait_for(stopping, 60)
-        here.stopped.clear()
-        here.archive.jobs[job(1)] = [done(ONE)]
-        assert (await here.sweep()).saved == 1
+async def test_a_stop_leaves_jobs_to_the_next_worker_at_once(here: Saver) -> None:
+    stopping = await here.waiting_for_a_job()
+    here.stopped.set()
+    await asyncio.wait_for(stopping, 60)
+    here.stopped.clear()
+    here.archive.jobs[job(1)] = [done(ONE)]
+    assert (await here.sweep()).saved == 1
 
 
 @pytest.mark.parametrize(("daily", "sent"), [(2, 98), (99, 1), (500, 0)])
@@ -361,21 +355,19 @@ async def test_our_daily_limit_holds_by_the_accounts_own_count(database: str, da
 
 
 @pytest.mark.parametrize("part", ["system", "user"])
-async def test_a_service_that_is_not_well_is_left_alone(database: str, part: str) -> None:
-    async with saver(database) as here:
-        for says in (failing(502), rate_limited("600"), reply(200, body=b"<html>"), HangUp(reset=True)):
-            here.archive.answers[part] = says
-            assert (await here.sweep()).sent == 0
-        assert here.archive.submitted == []
+async def test_a_service_that_is_not_well_is_left_alone(here: Saver, part: str) -> None:
+    for says in (failing(502), rate_limited("600"), reply(200, body=b"<html>"), HangUp(reset=True)):
+        here.archive.answers[part] = says
+        assert (await here.sweep()).sent == 0
+    assert here.archive.submitted == []
 
 
-async def test_keys_that_are_refused_are_an_alarm_until_they_are_accepted(database: str) -> None:
-    async with saver(database) as here:
-        assert (await here.sweep(secret="wr0ng")).sent == 0
-        assert await here.stored.alarms() == [("archive-saving", "wayback")]
-        assert here.archive.submitted == []
-        await here.sweep()
-        assert await here.stored.alarms() == []
+async def test_keys_that_are_refused_are_an_alarm_until_they_are_accepted(here: Saver) -> None:
+    assert (await here.sweep(secret="wr0ng")).sent == 0
+    assert await here.stored.alarms() == [("archive-saving", "wayback")]
+    assert here.archive.submitted == []
+    await here.sweep()
+    assert await here.stored.alarms() == []
 
 
 async def test_the_keys_go_to_the_service_and_into_no_log(database: str, caplog: pytest.LogCaptureFixture) -> None:
@@ -405,11 +397,10 @@ async def test_the_keys_go_to_the_service_and_into_no_log(database: str, caplog:
         assert not [request for request in lists if "authorization" in {name.lower() for name in request.headers}]
 
 
-async def test_a_link_that_is_spam_somewhere_is_not_saved(database: str) -> None:
-    async with saver(database) as here:
-        await here.stored.do(record_spam_added, here.stored.wiki.wiki, {7: {key(ONE): ONE}})
-        await here.sweep()
-        assert await here.state() == (SavingState.REFUSED, "spam")
+async def test_a_link_that_is_spam_somewhere_is_not_saved(here: Saver) -> None:
+    await here.stored.do(record_spam_added, here.stored.wiki.wiki, {7: {key(ONE): ONE}})
+    await here.sweep()
+    assert await here.state() == (SavingState.REFUSED, "spam")
 
 
 def test_keys_are_not_read_from_files_and_without_them_nothing_is_saved(tmp_path: Path) -> None:

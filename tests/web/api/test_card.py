@@ -93,10 +93,14 @@ async def test_files_are_asked_for_their_header_alone(site_database: str, tmp_pa
     assert found["click"]["download"]
 
 
-@pytest.mark.parametrize("url", [DEAD, "http://example.org/"])
-async def test_what_is_dead_or_never_contacted_is_not_looked_at(url: str, site_database: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("url", "environ"), [(DEAD, {}), ("http://example.org/", {}), (MOVED, {"WEBOID_WEB_CARDS": "0"})]
+)
+async def test_what_is_dead_or_never_contacted_and_without_room_for_cards_nothing_is_looked_at(
+    url: str, environ: dict[str, str], site_database: str, tmp_path: Path
+) -> None:
     looks = Looks()
-    async with open_service(site_database, tmp_path, look=looks) as site:
+    async with open_service(site_database, tmp_path, look=looks, environ=environ) as site:
         assert (await card(site, url))["card"]["state"] == "none"
     assert not looks.asked
 
@@ -186,13 +190,6 @@ async def test_cards_are_bounded_claimed_once_and_expire(site_database: str, tmp
         await expire(pool, plan, 102 + 2 * KEPT_DAYS)
         async with pool.connection() as conn:
             assert await find_card(conn, "http://a.demo/") is None
-
-
-async def test_without_room_for_cards_nothing_is_looked_at(site_database: str, tmp_path: Path) -> None:
-    looks = Looks()
-    async with open_service(site_database, tmp_path, look=looks, environ={"WEBOID_WEB_CARDS": "0"}) as site:
-        assert (await card(site))["card"]["state"] == "none"
-    assert not looks.asked
 
 
 async def test_a_look_obeys_robots_txt_reads_a_page_and_only_the_header_of_a_file(
