@@ -48,10 +48,9 @@ from weboid.web.service import Service
 from weboid.web.words.messages import Messages
 
 _TURN_S: Final = 0.001
-_GARBAGE: Final = (10_000, 20)
-"""New objects, less those that are gone, until the next garbage collection, and so many passes until one goes through
-older ones as well: answers leave next to nothing for it. A thousand callers have 60,000 in use, and a pass through all
-of them holds up the others for 30 ms.
+_GARBAGE: Final = 100_000
+"""New objects, less those that are gone, until the next garbage collection: answers leave next to nothing for it, and
+a pass goes through all of them. A thousand callers have 60,000 in use.
 """
 _Running = AsyncIterator[None]
 
@@ -153,7 +152,7 @@ async def _tuned_process(_: web.Application) -> AsyncIterator[None]:
     usual_s, usual = sys.getswitchinterval(), gc.get_threshold()
     sys.setswitchinterval(_TURN_S)
     gc.freeze()
-    gc.set_threshold(*_GARBAGE)
+    gc.set_threshold(_GARBAGE)
     yield
     gc.set_threshold(*usual)
     gc.unfreeze()
